@@ -1,0 +1,79 @@
+#include "agent/judge/build.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::optional<Failure> compile(Crew& crew, const std::string& source, const nlohmann::json& names, Verdict& verdict,
+                               Artifacts& artifacts, Built& built) {
+  const ChildReply reply = crew.compiler().ask(
+      {{"cmd", "compile"}, {"source", source}, {"arch", crew.device().value("arch", "sm_90a")}, {"names", names}},
+      Seconds(crew.deadlines().compile));
+  verdict.phases_s.emplace_back("compile", reply.elapsed_s);
+  const nlohmann::json& answer = reply.answer;
+  if (answer.is_object()) {
+    artifacts["compile.log"] = answer.value("log", "");
+    if (answer.contains("errors")) verdict.compile["errors"] = answer["errors"];
+  }
+  if (auto failure = failure_of(crew.compiler(), reply, "internal")) {
+    if (failure->stage != "internal" && failure->block.empty()) failure->block = "cuda";
+    return failure;
+  }
+  verdict.compile["kernels"] = answer.value("kernels", nlohmann::json::object());
+  verdict.compile["arch"] = crew.device().value("arch", "");
+  verdict.compile["cached"] = answer.value("cached", false);
+  built.kernels = verdict.compile["kernels"];
+  built.cubin_path = answer.value("cubin", "");
+  artifacts["kernels.cubin"] = slurp(built.cubin_path);
+  artifacts["kernels.ptx"] = slurp(answer.value("ptx", ""));
+  artifacts["preprocessed.cu"] = slurp(answer.value("preprocessed", ""));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdict, Artifacts& artifacts, Built& built) {
+  const ChildReply traced = crew.tracer().ask(
+      {{"cmd", "trace"}, {"program", program.python}, {"device", crew.device()}, {"max_steps", 20000}, {"seconds", 20}},
+      Seconds(crew.deadlines().trace));
+  verdict.phases_s.emplace_back("trace", traced.elapsed_s);
+  std::optional<Failure> failure = failure_of(crew.tracer(), traced, "internal");
+  nlohmann::json names = nlohmann::json::array();
+  if (!failure) {
+    built.plan = traced.answer.value("plan", "");
+    artifacts["plan.json"] = built.plan;
+    names = traced.answer.value("kernels", nlohmann::json::array());
+  } else if (failure->block.empty() && failure->stage != "internal") {
+    failure->block = "python";
+  }
+  std::optional<Failure> compile_failure = compile(crew, program.cuda, names, verdict, artifacts, built);
+  return failure ? failure : compile_failure;
+}
+
+std::optional<Failure> load(Crew& crew, Child& worker, const Built& built, nlohmann::json& plan_facts) {
+  const ChildReply reply = worker.ask({{"cmd", "plan"},
+                                       {"plan", built.plan},
+                                       {"cubin", built.cubin_path},
+                                       {"kernels", built.kernels},
+                                       {"device", crew.device()},
+                                       {"reference", false}},
+                                      Seconds(crew.deadlines().plan));
+  if (auto failure = failure_of(worker, reply, "validate")) return failure;
+  for (const char* key : {"steps", "launches", "library_ops", "prepare_ms", "prepare_steps", "graph", "tf32"}) {
+    if (reply.answer.contains(key)) plan_facts[key] = reply.answer[key];
+  }
+  return std::nullopt;
+}
+
+}  // namespace kagent

@@ -1,0 +1,166 @@
+#include "agent/judge/crew.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "agent/judge/device_facts.h"
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+Error crew_error(const Child& child, const ChildReply& reply, const char* doing) {
+  const std::optional<Failure> failure = failure_of(child, reply, "internal");
+  std::string message = fmt::format("the {} failed while {}: {}", child.name(), doing,
+                                    failure ? failure->reason : std::string("unknown reason"));
+  return Error{reply.fate == Fate::kDeadline ? Code::kTimeout : Code::kInternal, message};
+}
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return "";
+  const std::size_t begin = text.find_last_of('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+}  // namespace
+
+bool machine_has_gpu() {
+  std::error_code ignored;
+  return std::filesystem::exists("/dev/nvidiactl", ignored) || std::filesystem::exists("/dev/dxg", ignored);
+}
+
+std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage) {
+  if (reply.ok()) return std::nullopt;
+  if (reply.fate == Fate::kAnswered) {
+    const nlohmann::json error = reply.answer.value("error", nlohmann::json::object());
+    Failure failure;
+    failure.stage = error.value("stage", stage);
+    failure.kind = error.value("kind", "unknown");
+    failure.reason = error.value("message", "no reason given");
+    failure.detail = error.value("detail", "");
+    if (error.contains("line") && error["line"].is_number_integer()) failure.line = error["line"].get<int>();
+    if (error.contains("block") && error["block"].is_string()) failure.block = error["block"].get<std::string>();
+    return failure;
+  }
+  const char* kind = reply.fate == Fate::kDeadline ? "hang" : reply.fate == Fate::kDied ? "crashed" : "garbled";
+  const std::string said = last_line(child.stderr_tail(2000));
+  return Failure{
+      stage,
+      kind,
+      fmt::format("the {} {}{}", child.name(), reply.fate == Fate::kDeadline ? "gave " + reply.detail : reply.detail,
+                  said.empty() ? "" : "; it last said: " + said),
+      std::nullopt,
+      "",
+      child.stderr_tail(20000)};
+}
+
+ChildSpec Crew::worker_spec(const std::string& role) const {
+  const std::string log = spec_.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec_.log_folder, role);
+  return {role + " worker",
+          {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/worker.py", "--role", role,
+           "--backend", has_gpu() ? "cuda" : "cpu", "--library", installation_.library},
+          has_gpu() ? spec_.gpu : "",
+          log};
+}
+
+std::future<Crew::Started> Crew::warm_worker(const std::string& role) const {
+  const ChildSpec child_spec = worker_spec(role);
+  const nlohmann::json task = {{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}};
+  return std::async(std::launch::async, [child_spec, task, deadlines = deadlines_]() -> Started {
+    Started started = Child::start(child_spec);
+    if (!started) return started;
+    Child& child = *started.value();
+    const ChildReply hello = child.ask({{"cmd", "hello"}}, Seconds(deadlines.start));
+    if (!hello.ok()) return crew_error(child, hello, "starting");
+    const ChildReply loaded = child.ask(task, Seconds(deadlines.task));
+    if (!loaded.ok()) return crew_error(child, loaded, "building the model");
+    return started;
+  });
+}
+
+Status Crew::start_reference() {
+  Started started = Child::start(worker_spec("reference"));
+  if (!started) return started.error();
+  reference_ = std::move(started).value();
+  const ChildReply hello = reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
+  if (!hello.ok()) return crew_error(*reference_, hello, "starting");
+  environment_ = hello.answer;
+  environment_.erase("ok");
+  if (has_gpu()) {
+    device_ = hello.answer.value("device", nlohmann::json::object());
+    if (!spec_.arch.empty()) device_["arch"] = spec_.arch;
+  } else {
+    Result<nlohmann::json> facts = device_facts(spec_.arch.empty() ? "sm_90a" : spec_.arch);
+    if (!facts) return facts.error();
+    device_ = facts.value();
+    environment_["device"] = device_;
+  }
+  return Ok{};
+}
+
+Status Crew::start_tracer_and_compiler() {
+  const auto log = [&](const char* name) {
+    return spec_.log_folder.empty() ? std::string() : fmt::format("{}/{}.stderr", spec_.log_folder, name);
+  };
+  Started tracer = Child::start({"tracer",
+                                 {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py"},
+                                 "",
+                                 log("tracer")});
+  if (!tracer) return tracer.error();
+  tracer_ = std::move(tracer).value();
+  std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache};
+  if (!installation_.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation_.cuda});
+  Started compiler = Child::start({"compiler", argv, "", log("compiler")});
+  if (!compiler) return compiler.error();
+  compiler_ = std::move(compiler).value();
+  return Ok{};
+}
+
+Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, const CrewSpec& spec) {
+  std::unique_ptr<Crew> crew(new Crew());
+  crew->installation_ = installation;
+  crew->spec_ = spec;
+  if (Status started = crew->start_tracer_and_compiler(); !started) return started.error();
+  crew->next_candidate_ = crew->warm_worker("candidate");
+  auto tracer_ready = std::async(std::launch::async, [&]() -> Status {
+    for (const nlohmann::json& request :
+         {nlohmann::json{{"cmd", "hello"}}, nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}}}) {
+      const ChildReply reply = crew->tracer_->ask(request, Seconds(crew->deadlines_.task));
+      if (!reply.ok()) return crew_error(*crew->tracer_, reply, "loading the task");
+    }
+    return Ok{};
+  });
+  const ChildReply compiler = crew->compiler_->ask({{"cmd", "hello"}}, Seconds(crew->deadlines_.start));
+  Status reference = crew->start_reference();
+  if (reference) {
+    const ChildReply loaded = crew->reference_->ask(
+        {{"cmd", "task"}, {"file", spec.task_file}, {"seed", spec.model_seed}}, Seconds(crew->deadlines_.task));
+    if (!loaded.ok()) reference = crew_error(*crew->reference_, loaded, "building the model");
+  }
+  const Status tracer = tracer_ready.get();
+  if (!compiler.ok()) return crew_error(*crew->compiler_, compiler, "starting");
+  if (!reference) return reference.error();
+  if (!tracer) return tracer.error();
+  crew->environment_["nvrtc"] = compiler.answer.value("nvrtc", "");
+  return crew;
+}
+
+Result<Child*> Crew::new_candidate() {
+  candidate_.reset();
+  if (!next_candidate_.valid()) next_candidate_ = warm_worker("candidate");
+  Started started = next_candidate_.get();
+  if (!started) return started.error();
+  candidate_ = std::move(started).value();
+  return candidate_.get();
+}
+
+void Crew::retire_candidate() {
+  candidate_.reset();
+  if (!next_candidate_.valid()) next_candidate_ = warm_worker("candidate");
+}
+
+}  // namespace kagent

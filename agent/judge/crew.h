@@ -1,0 +1,95 @@
+// The processes that judge one task: tracer, compiler, reference worker and candidate workers (docs/protocol.md).
+//
+// They start together and warm up in parallel. A candidate worker serves one sample and is thrown away; the next one is
+// started at once, so that it is warm when the next answer comes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "agent/base/result.h"
+#include "agent/judge/installation.h"
+#include "agent/judge/process.h"
+#include "agent/judge/verdict.h"
+
+namespace kagent {
+
+struct CrewSpec {
+  std::string task_file;
+  std::int64_t model_seed = 42;
+  std::string gpu = "0";
+  std::string backend = "cuda";  // "none": no GPU; the workers run on the CPU and only validate
+  std::string arch;              // "" is the GPU's own (sm_90a where there is none)
+  std::string log_folder;        // stderr of the children; "" drops it
+};
+
+// Deadlines in seconds, one a phase. Exceeding one ends the process.
+struct Deadlines {
+  double start = 180;
+  double task = 600;
+  double trace = 60;
+  double compile = 180;
+  double plan = 120;
+  double run = 120;
+  double compare = 300;
+  double time = 300;
+  double profile = 120;
+};
+
+// Turns a child's answer into a Failure unless it is ok. `stage` and `kind_if_gone` name what a dead or silent child
+// means.
+std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage);
+
+class Crew {
+ public:
+  // Starts everything and waits until tracer, compiler and reference worker have the task. Errors are kagent's or the
+  // machine's.
+  static Result<std::unique_ptr<Crew>> assemble(const Installation& installation, const CrewSpec& spec);
+
+  Child& tracer() { return *tracer_; }
+  Child& compiler() { return *compiler_; }
+  Child& reference() { return *reference_; }
+
+  // A fresh candidate worker that has the task. Ends the one before.
+  Result<Child*> new_candidate();
+  // Throws the current candidate worker away and starts warming the next.
+  void retire_candidate();
+
+  [[nodiscard]] const nlohmann::json& device() const { return device_; }
+  [[nodiscard]] const nlohmann::json& environment() const { return environment_; }
+  [[nodiscard]] const CrewSpec& spec() const { return spec_; }
+  [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
+  [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
+
+ private:
+  Crew() = default;
+  using Started = Result<std::unique_ptr<Child>>;
+
+  [[nodiscard]] ChildSpec worker_spec(const std::string& role) const;
+  [[nodiscard]] std::future<Started> warm_worker(const std::string& role) const;
+  Status start_reference();
+  Status start_tracer_and_compiler();
+
+  Installation installation_;
+  CrewSpec spec_;
+  Deadlines deadlines_;
+  nlohmann::json device_;
+  nlohmann::json environment_ = nlohmann::json::object();
+  std::unique_ptr<Child> tracer_;
+  std::unique_ptr<Child> compiler_;
+  std::unique_ptr<Child> reference_;
+  std::unique_ptr<Child> candidate_;
+  std::future<Started> next_candidate_;
+};
+
+// True when this machine shows an NVIDIA device.
+bool machine_has_gpu();
+
+}  // namespace kagent

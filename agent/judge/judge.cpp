@@ -1,0 +1,160 @@
+#include "agent/judge/judge.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return Seconds(Clock::now() - begin).count(); }
+
+// Outputs travel through memory, not the disk, where there is room.
+Result<std::string> make_exchange_folder() {
+  std::error_code ignored;
+  const bool shm = std::filesystem::exists("/dev/shm", ignored) &&
+                   std::filesystem::space("/dev/shm", ignored).available > (std::uintmax_t{8} << 30);
+  std::string folder = std::string(shm ? "/dev/shm" : "/tmp") + "/kagent-exchange-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return Error{Code::kIo, "cannot make a folder for outputs: " + folder};
+  return folder;
+}
+
+// The worst single difference of all visible comparisons, in words a log reader wants first.
+std::string outcome_line(const Verdict& verdict) { return verdict.failure ? verdict.failure->reason : "accepted"; }
+
+}  // namespace
+
+Result<std::unique_ptr<Judge>> Judge::open(const Installation& installation, const JudgeSettings& settings,
+                                           const std::string& task_id, OnPhase on_phase) {
+  const auto begin = Clock::now();
+  std::unique_ptr<Judge> judge(new Judge());
+  judge->settings_ = settings;
+  judge->task_id_ = task_id;
+  judge->on_phase_ = std::move(on_phase);
+  if (settings.crew.backend == "cuda") {
+    judge->on_phase_("waiting for the GPU");
+    auto lock = GpuLock::take(settings.crew.gpu, settings.gpu_lock_wait_s);
+    if (!lock) return lock.error();
+    judge->lock_ = std::move(lock).value();
+  }
+  Result<std::string> folder = make_exchange_folder();
+  if (!folder) return folder.error();
+  judge->exchange_folder_ = folder.value();
+  judge->on_phase_("starting tracer, compiler and workers");
+  auto crew = Crew::assemble(installation, settings.crew);
+  if (!crew) return crew.error();
+  judge->crew_ = std::move(crew).value();
+  judge->open_s_ = since(begin);
+  return judge;
+}
+
+Judge::~Judge() {
+  std::error_code ignored;
+  if (!exchange_folder_.empty()) std::filesystem::remove_all(exchange_folder_, ignored);
+}
+
+Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& artifacts) {
+  Verdict verdict;
+  verdict.task = task_id_;
+  verdict.backend = crew_->spec().backend;
+  verdict.environment = crew_->environment();
+  verdict.seeds = to_json(seeds);
+  verdict.phases_s.emplace_back("start", open_s_);
+  verdict.failure = stages(program, seeds, verdict, artifacts);
+  if (!verdict.failure) {
+    verdict.outcome = Outcome::kAccepted;
+  } else if (verdict.failure->stage == "internal") {
+    verdict.outcome = Outcome::kError;
+  } else if (verdict.failure->kind == "needs_gpu") {
+    verdict.outcome = Outcome::kUndecided;
+  } else {
+    verdict.outcome = Outcome::kRejected;
+  }
+  on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
+  open_s_ = 0;  // only the first verdict paid for the start
+  crew_->retire_candidate();
+  return verdict;
+}
+
+std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds, Verdict& verdict,
+                                     Artifacts& artifacts) {
+  const auto timed = [&](const char* phase, auto&& work) {
+    on_phase_(phase);
+    const auto begin = Clock::now();
+    std::optional<Failure> failure = work();
+    verdict.phases_s.emplace_back(phase, since(begin));
+    return failure;
+  };
+  on_phase_("trace and compile");
+  Built built;
+  if (auto failure = build(*crew_, program, verdict, artifacts, built)) return failure;
+
+  Result<Child*> candidate = crew_->new_candidate();
+  if (!candidate) return Failure{"internal", "worker", candidate.error().message, std::nullopt, "", ""};
+  Child& worker = *candidate.value();
+  if (auto failure = timed("validate", [&] { return load(*crew_, worker, built, verdict.plan); })) return failure;
+  if (!crew_->has_gpu()) {
+    return Failure{"run",        "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it",
+                   std::nullopt, "",          ""};
+  }
+  const std::string file = exchange_folder_ + "/outputs.bin";
+  if (auto failure = timed("visible check", [&] { return check_visible(*crew_, worker, seeds, file, verdict); }))
+    return failure;
+  if (auto failure = timed("hidden check", [&] { return check_hidden(*crew_, worker, seeds, file, verdict); }))
+    return failure;
+  if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;
+  if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, file, verdict); }))
+    return failure;
+  if (settings_.profile) {
+    timed("profile", [&] {
+      profile(worker, verdict);
+      return std::optional<Failure>();
+    });
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict) {
+  const ChildReply traced = crew_->tracer().ask({{"cmd", "trace_reference"}, {"device", crew_->device()}},
+                                                Seconds(crew_->deadlines().trace * 3));
+  if (auto failure = failure_of(crew_->tracer(), traced, "internal")) {
+    verdict.warnings.push_back("no null plan: " + failure->reason);
+    return std::nullopt;
+  }
+  // The reference under the candidate's own mode and the timed baseline's precision: what the executor alone would win.
+  const ChildReply loaded =
+      crew_->reference().ask({{"cmd", "plan"},
+                              {"plan", traced.answer.value("plan", "")},
+                              {"cubin", nullptr},
+                              {"kernels", nlohmann::json::object()},
+                              {"device", crew_->device()},
+                              {"reference", true},
+                              {"options", {{"graph", candidate_plan.value("graph", true)}, {"tf32", true}}}},
+                             Seconds(crew_->deadlines().plan));
+  if (auto failure = failure_of(crew_->reference(), loaded, "internal")) {
+    if (!crew_->reference().alive()) return failure;
+    verdict.warnings.push_back("no null plan: " + failure->reason);
+  }
+  return std::nullopt;
+}
+
+void Judge::profile(Child& candidate, Verdict& verdict) {
+  const auto ask = [&](Child& worker, const char* kind) {
+    const ChildReply reply = worker.ask({{"cmd", "profile"}, {"kind", kind}}, Seconds(crew_->deadlines().profile));
+    if (auto failure = failure_of(worker, reply, "internal")) {
+      verdict.warnings.push_back(fmt::format("no profile of {}: {}", kind, failure->reason));
+      return;
+    }
+    verdict.profile[kind] = {{"total_ms", reply.answer.value("total_ms", 0.0)},
+                             {"kernels", reply.answer.value("kernels", nlohmann::json::array())}};
+  };
+  ask(candidate, "plan");
+  ask(crew_->reference(), "eager");
+}
+
+}  // namespace kagent

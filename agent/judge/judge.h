@@ -1,0 +1,57 @@
+// Judges answers to one task: trace, compile, validate, visible check, hidden check, time, profile.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "agent/base/result.h"
+#include "agent/judge/build.h"
+#include "agent/judge/check.h"
+#include "agent/judge/crew.h"
+#include "agent/judge/gpu_lock.h"
+#include "agent/judge/timing.h"
+#include "agent/judge/verdict.h"
+
+namespace kagent {
+
+struct JudgeSettings {
+  CrewSpec crew;
+  TimingRules timing;
+  double gpu_lock_wait_s = 3600;
+  bool profile = true;
+};
+
+// Called when a phase begins: "trace", "compile", ...
+using OnPhase = std::function<void(std::string_view)>;
+
+class Judge {
+ public:
+  // Takes the GPU's lock and starts the processes. Errors are kagent's or the machine's.
+  static Result<std::unique_ptr<Judge>> open(const Installation& installation, const JudgeSettings& settings,
+                                             const std::string& task_id, OnPhase on_phase);
+  ~Judge();
+
+  // Never fails: what went wrong stands in the verdict.
+  Verdict judge(const Program& program, const Seeds& seeds, Artifacts& artifacts);
+
+  [[nodiscard]] const nlohmann::json& device() const { return crew_->device(); }
+  [[nodiscard]] const nlohmann::json& environment() const { return crew_->environment(); }
+
+ private:
+  Judge() = default;
+  std::optional<Failure> stages(const Program& program, const Seeds& seeds, Verdict& verdict, Artifacts& artifacts);
+  std::optional<Failure> load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict);
+  void profile(Child& candidate, Verdict& verdict);
+
+  JudgeSettings settings_;
+  std::string task_id_;
+  OnPhase on_phase_;
+  std::unique_ptr<GpuLock> lock_;
+  std::unique_ptr<Crew> crew_;
+  std::string exchange_folder_;  // where a candidate's outputs go for comparison
+  double open_s_ = 0;
+};
+
+}  // namespace kagent

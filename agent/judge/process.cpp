@@ -1,0 +1,222 @@
+#include "agent/judge/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace kagent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
+
+std::string from_environment(const char* name, const char* fallback) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : fallback;
+}
+
+// Nothing but this reaches a child that may run model-written code.
+std::vector<std::string> minimal_environment(const ChildSpec& spec, const std::string& home) {
+  std::vector<std::string> env = {
+      "PATH=" + from_environment("PATH", "/usr/local/bin:/usr/bin:/bin"),
+      "HOME=" + home,
+      "TMPDIR=" + home,
+      "LANG=C.UTF-8",
+      "CUDA_VISIBLE_DEVICES=" + spec.gpu,
+      // One deterministic cuBLAS workspace, as torch asks for; CUDA's own disk cache would be a channel between
+      // samples.
+      "CUDA_CACHE_DISABLE=1",
+  };
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) env.push_back(std::string("LD_LIBRARY_PATH=") + path);
+  return env;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  out.reserve(strings.size() + 1);
+  for (auto& s : strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+void close_fd(int& fd) {
+  if (fd >= 0) ::close(fd);
+  fd = -1;
+}
+
+int milliseconds_left(Clock::time_point end) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+  return static_cast<int>(std::clamp<long long>(left, 0, 1'000'000'000));
+}
+
+bool child_has_ended(pid_t pid) {
+  siginfo_t info = {};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("exited with code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
+  // A child that dies while we write to it must be an answer, not the end of kagent.
+  ::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<Child> child(new Child());
+  child->name_ = spec.name;
+  child->log_path_ = spec.log_path;
+
+  std::string home = (std::filesystem::temp_directory_path() / "kagent-XXXXXX").string();
+  if (::mkdtemp(home.data()) == nullptr) {
+    return Error{Code::kIo, fmt::format("cannot make a temporary folder {}: {}", home, std::strerror(errno))};
+  }
+  child->home_ = home;
+
+  int in[2];
+  int out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0) return Error{Code::kIo, fmt::format("pipe: {}", std::strerror(errno))};
+  if (::pipe2(out, O_CLOEXEC) != 0) {
+    ::close(in[0]);
+    ::close(in[1]);
+    return Error{Code::kIo, fmt::format("pipe: {}", std::strerror(errno))};
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  const std::string log = spec.log_path.empty() ? "/dev/null" : spec.log_path;
+  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+
+  std::vector<std::string> argv = spec.argv;
+  std::vector<std::string> env = minimal_environment(spec, home);
+  const int rc =
+      ::posix_spawnp(&child->pid_, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  ::close(in[0]);
+  ::close(out[1]);
+  child->to_child_ = in[1];
+  child->from_child_ = out[0];
+  if (rc != 0) {
+    child->pid_ = -1;
+    return Error{
+        rc == ENOENT ? Code::kNotFound : Code::kIo,
+        fmt::format("cannot start the {} ({}): {}; run `kagent doctor`", spec.name, argv[0], std::strerror(rc))};
+  }
+  return child;
+}
+
+Child::~Child() {
+  kill();
+  std::error_code ignored;
+  if (!home_.empty()) std::filesystem::remove_all(home_, ignored);
+}
+
+void Child::kill() {
+  if (pid_ > 0) reap();
+}
+
+std::string Child::reap() {
+  // A child that has closed its end is about to exit: its own status says more than our signal.
+  int status = 0;
+  for (int tries = 0; tries < 20; ++tries) {
+    pollfd closed = {from_child_, POLLIN, 0};
+    if (::poll(&closed, 1, 0) == 0 || (closed.revents & POLLHUP) == 0) break;
+    if (child_has_ended(pid_)) break;
+    ::usleep(10'000);
+  }
+  ::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  close_fd(to_child_);
+  close_fd(from_child_);
+  buffer_.clear();
+  return how_it_ended(status);
+}
+
+ChildReply Child::ask(const nlohmann::json& request, std::chrono::duration<double> deadline) {
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::duration_cast<Clock::duration>(deadline);
+  ChildReply reply;
+  const auto finish = [&](Fate fate, std::string detail) {
+    reply.fate = fate;
+    reply.detail = std::move(detail);
+    reply.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    return reply;
+  };
+  if (!alive()) return finish(Fate::kDied, "the process is gone");
+
+  const std::string line = request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::size_t sent = 0;
+  while (true) {
+    const std::size_t newline = buffer_.find('\n');
+    if (newline != std::string::npos) {
+      reply.answer = nlohmann::json::parse(buffer_.substr(0, newline), nullptr, false);
+      buffer_.erase(0, newline + 1);
+      if (!reply.answer.is_object() || !reply.answer.contains("ok") || !reply.answer["ok"].is_boolean()) {
+        reap();
+        return finish(Fate::kGarbled, "the answer is not a JSON object with \"ok\"");
+      }
+      return finish(Fate::kAnswered, "");
+    }
+    if (buffer_.size() > kMaxAnswerBytes) {
+      reap();
+      return finish(Fate::kGarbled, "the answer is longer than 256 MiB");
+    }
+    pollfd fds[2] = {{from_child_, POLLIN, 0}, {sent < line.size() ? to_child_ : -1, POLLOUT, 0}};
+    const int left_ms = milliseconds_left(end);
+    const int ready = ::poll(fds, 2, left_ms);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      reap();
+      return finish(Fate::kDeadline, fmt::format("no answer within {:.0f} s", deadline.count()));
+    }
+    if ((fds[1].revents & POLLOUT) != 0) {
+      // Pipes take at most 64 KiB; a blocking write of one page after POLLOUT does not block.
+      const std::size_t chunk = std::min<std::size_t>(line.size() - sent, 4096);
+      const ssize_t n = ::write(to_child_, line.data() + sent, chunk);
+      if (n > 0) sent += static_cast<std::size_t>(n);
+      if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EPIPE) return finish(Fate::kDied, reap());
+      if (n < 0 && errno == EPIPE) return finish(Fate::kDied, reap());
+    }
+    if ((fds[0].revents & (POLLIN | POLLHUP)) != 0) {
+      char chunk[65536];
+      const ssize_t n = ::read(from_child_, chunk, sizeof chunk);
+      if (n > 0) buffer_.append(chunk, static_cast<std::size_t>(n));
+      if (n == 0 || (n < 0 && errno != EINTR)) return finish(Fate::kDied, reap());
+    }
+  }
+}
+
+std::string Child::stderr_tail(std::size_t bytes) const {
+  std::ifstream in(log_path_, std::ios::binary | std::ios::ate);
+  if (!in) return "";
+  const auto size = static_cast<std::size_t>(in.tellg());
+  in.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace kagent

@@ -1,0 +1,73 @@
+// A child process that answers one JSON line to each JSON line (docs/protocol.md).
+//
+// The child gets a minimal environment and a folder of its own for HOME and TMPDIR; nothing of ours (keys least of all)
+// is inherited. Every request has a deadline: a child that misses it, dies or talks nonsense is killed with its whole
+// process group, and the caller starts a fresh one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "agent/base/result.h"
+
+namespace kagent {
+
+struct ChildSpec {
+  std::string name;               // for messages: "tracer"
+  std::vector<std::string> argv;  // argv[0] is a path or found in PATH
+  std::string gpu;                // CUDA_VISIBLE_DEVICES; "" hides every GPU
+  std::string log_path;           // the child's stderr goes here
+};
+
+// What happened to a request. kDied and kDeadline mean that the child is gone.
+enum class Fate { kAnswered, kDied, kDeadline, kGarbled };
+
+struct ChildReply {
+  Fate fate = Fate::kDied;
+  nlohmann::json answer;  // kAnswered: has "ok"
+  std::string detail;     // otherwise: one line, e.g. "killed by signal 11"
+  double elapsed_s = 0;
+
+  // True when the child answered with ok: true.
+  [[nodiscard]] bool ok() const { return fate == Fate::kAnswered && answer.value("ok", false); }
+};
+
+class Child {
+ public:
+  // Starts the process. Errors: kNotFound (no such program), kIo.
+  static Result<std::unique_ptr<Child>> start(const ChildSpec& spec);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Sends one request and waits for its answer. An answer is at most 256 MiB.
+  ChildReply ask(const nlohmann::json& request, std::chrono::duration<double> deadline);
+
+  [[nodiscard]] bool alive() const { return pid_ > 0; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  // The last `bytes` of what the child wrote to stderr.
+  [[nodiscard]] std::string stderr_tail(std::size_t bytes) const;
+
+  void kill();
+
+ private:
+  Child() = default;
+  std::string reap();  // kills if need be, says how it ended
+
+  std::string name_;
+  std::string log_path_;
+  std::string home_;
+  std::string buffer_;  // bytes read past the last answer
+  pid_t pid_ = -1;
+  int to_child_ = -1;
+  int from_child_ = -1;
+};
+
+}  // namespace kagent

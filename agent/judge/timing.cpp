@@ -1,0 +1,138 @@
+#include "agent/judge/timing.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+// One process and one kind of run that takes turns with the others.
+struct Contender {
+  Child* worker = nullptr;
+  std::string kind;
+  std::vector<Burst> bursts;
+  std::optional<Failure> failure;
+};
+
+std::optional<Failure> begin(Crew& crew, Contender& c) {
+  const ChildReply reply = c.worker->ask({{"cmd", "time_begin"}, {"kind", c.kind}, {"seed", 42}, {"warmup", 5}},
+                                         Seconds(crew.deadlines().time));
+  return failure_of(*c.worker, reply, "time");
+}
+
+std::optional<Failure> burst(Crew& crew, Contender& c, int runs) {
+  const ChildReply reply =
+      c.worker->ask({{"cmd", "time_burst"}, {"kind", c.kind}, {"count", runs}}, Seconds(crew.deadlines().time));
+  if (auto failure = failure_of(*c.worker, reply, "time")) return failure;
+  Burst times;
+  for (const auto& ms : reply.answer.value("ms", nlohmann::json::array())) {
+    if (ms.is_number()) times.push_back(ms.get<double>());
+  }
+  if (static_cast<int>(times.size()) != runs) {
+    return Failure{
+        "internal",   "garbled", fmt::format("the {} timed {} of {} runs", c.worker->name(), times.size(), runs),
+        std::nullopt, "",        ""};
+  }
+  times.erase(times.begin());
+  c.bursts.push_back(times);
+  return std::nullopt;
+}
+
+std::optional<Failure> end(Crew& crew, Contender& c, std::int64_t& peak_bytes, nlohmann::json& clocks) {
+  const ChildReply reply = c.worker->ask({{"cmd", "time_end"}, {"kind", c.kind}}, Seconds(crew.deadlines().time));
+  if (auto failure = failure_of(*c.worker, reply, "time")) return failure;
+  peak_bytes = reply.answer.value("peak_bytes", std::int64_t{0});
+  if (reply.answer.contains("clocks")) clocks[c.kind] = reply.answer["clocks"];
+  return std::nullopt;
+}
+
+// A random timed run's outputs must be right too.
+std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::string& file) {
+  const ChildReply kept =
+      candidate.ask({{"cmd", "time_check"}, {"kind", "plan"}, {"out", file}}, Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, kept, "time")) return failure;
+  const ChildReply compared = crew.reference().ask({{"cmd", "compare"},
+                                                    {"seed", kept.answer.value("seed", 0)},
+                                                    {"scale", kept.answer.value("scale", 1.0)},
+                                                    {"calls", kept.answer.value("calls", 1)},
+                                                    {"file", file},
+                                                    {"tolerance", kTolerance},
+                                                    {"flags", "official"}},
+                                                   Seconds(crew.deadlines().compare));
+  if (auto failure = failure_of(crew.reference(), compared, "internal")) return failure;
+  if (compared.answer.value("passed", false)) return std::nullopt;
+  return Failure{"time",
+                 "timed_output_wrong",
+                 "the output of a timed run is wrong although the checked runs were right",
+                 std::nullopt,
+                 "",
+                 compared.answer.value("reason", "")};
+}
+
+int rounds_by_baseline(const std::vector<Burst>& pilot, const TimingRules& rules) {
+  const double eager_ms = summarise(pilot).mean_ms;
+  const int affordable = static_cast<int>(rules.time_cap_s * 1000 / (eager_ms * rules.burst));
+  const int most = std::max(rules.min_bursts, std::min(rules.max_bursts, affordable));
+  return bursts_needed(pilot, rules.relative_width, rules.min_bursts, most);
+}
+
+}  // namespace
+
+std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules,
+                                      const std::string& exchange_file, Verdict& verdict) {
+  std::vector<Contender> others;
+  for (const char* kind : {"eager", "graphed_eager", "null_plan"}) {
+    others.push_back({&crew.reference(), kind, {}, std::nullopt});
+  }
+  Contender mine{&candidate, "plan", {}, std::nullopt};
+
+  for (Contender& c : others) c.failure = begin(crew, c);
+  if (others[0].failure) return others[0].failure;
+  std::vector<Burst> pilot;
+  for (int i = 0; i < rules.pilot_bursts; ++i) {
+    if (auto failure = burst(crew, others[0], rules.burst)) return failure;
+  }
+  pilot.swap(others[0].bursts);
+  const int rounds = rounds_by_baseline(pilot, rules);
+
+  if (auto failure = begin(crew, mine)) return failure;
+  for (int round = 0; round < rounds; ++round) {
+    for (Contender& c : others) {
+      if (!c.failure) c.failure = burst(crew, c, rules.burst);
+      if (c.failure && !c.worker->alive()) return c.failure;
+      // The candidate runs right after eager, so that this pair, the one that counts, is closest in time.
+      if (c.kind == "eager") {
+        if (auto failure = burst(crew, mine, rules.burst)) return failure;
+      }
+    }
+    if (others[0].failure) return others[0].failure;
+  }
+  if (auto failure = check_timed_run(crew, candidate, exchange_file)) return failure;
+
+  nlohmann::json clocks = nlohmann::json::object();
+  if (auto failure = end(crew, mine, verdict.candidate_peak_bytes, clocks)) return failure;
+  verdict.candidate = summarise(mine.bursts);
+  for (Contender& c : others) {
+    Timed& timed = verdict.baselines[c.kind];
+    if (c.failure) {
+      timed.note = c.failure->reason;
+      continue;
+    }
+    if (auto failure = end(crew, c, timed.peak_bytes, clocks)) return failure;
+    timed.summary = summarise(c.bursts);
+    timed.speedup = ratio_of(c.bursts, mine.bursts);
+  }
+  if (!clocks.empty()) verdict.environment["clocks"] = clocks;
+  const auto beats = [&](const char* name) {
+    const Timed& timed = verdict.baselines[name];
+    return timed.speedup && timed.speedup->low > 1.0;
+  };
+  verdict.faster = beats("eager") && beats("null_plan");
+  return std::nullopt;
+}
+
+}  // namespace kagent

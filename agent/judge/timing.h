@@ -1,0 +1,32 @@
+// Candidate and baselines timed against each other, each in its own process, in short alternating bursts.
+//
+// Method (measured on an H200, docs/performance.md): strict alternation of two processes adds up to 2% through context
+// switches; bursts whose first run is dropped equal a solo run within 0.5%. Every run is preceded by an L2 flush in the
+// worker and timed by CUDA events. Counts come from the baseline alone, so that no candidate can choose how often it
+// runs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/judge/check.h"
+#include "agent/judge/crew.h"
+#include "agent/judge/verdict.h"
+
+namespace kagent {
+
+struct TimingRules {
+  int burst = 6;         // runs a burst; the first is dropped
+  int pilot_bursts = 4;  // of eager, before any pairing
+  int min_bursts = 8;    // 40 timed pairs
+  int max_bursts = 40;
+  double relative_width = 0.02;  // of the 95% interval of the baseline's mean
+  double time_cap_s = 30;        // of GPU time for eager's own bursts
+};
+
+// Fills verdict.candidate, verdict.baselines, verdict.faster. Baselines: eager (TF32), graphed_eager, null_plan; one
+// that cannot be measured here carries a note. A failure is the candidate's (stage "time") or internal.
+std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules,
+                                      const std::string& exchange_file, Verdict& verdict);
+
+}  // namespace kagent
