@@ -100,6 +100,7 @@ Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   const std::string log = spec.log_path.empty() ? "/dev/null" : spec.log_path;
   posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
