@@ -39,13 +39,13 @@ EarlierSample timed_sample(double ratio) {
   s.number = 2;
   s.cuda = "FASTCODE";
   s.python = "HOSTCODE";
-  s.verdict = json::parse(R"({"outcome": "accepted", "faster": true, "stage": null,
+  s.verdict = json::parse(R"x({"outcome": "accepted", "faster": true, "stage": null,
     "candidate": {"ms": {"mean": 0.5, "median": 0.4}},
     "baselines": {"eager": {"ms": {"mean": 2.0, "median": 1.9}, "speedup": {"ratio": 4.0, "low": 3.9, "high": 4.1}}},
     "visible": [{"seed": 42, "calls": 1, "passed": true}],
     "hidden": [{"seed": 777001, "scale": 3.0, "passed": true}],
     "seeds": {"hidden": [{"seed": 777001}]},
-    "profile": {"plan": {"kernels": [{"name": "gemm_kernel", "count": 3, "ms": 0.3, "share": 0.75, "line": 9}]}}})");
+    "profile": {"plan": {"kernels": [{"name": "gemm_kernel", "count": 3, "ms": 0.3, "share": 0.75, "line": 9}]}}})x");
   s.verdict["speedup"] = ratio;
   return s;
 }
@@ -90,8 +90,8 @@ TEST(Prompt, NeverTellsAnythingOfTheHiddenCheck) {
   s.verdict["outcome"] = "rejected";
   s.verdict["stage"] = "hidden";
   s.verdict["reason"] = "hidden check failed";
-  s.verdict["hidden"] = json::parse(R"([{"seed": 777001, "scale": 0.01, "passed": false, "reason": "SECRET-REASON",
-    "outputs": [{"name": "out", "max_abs": 0.123456, "violations": 9}], "run": {"kind": "SECRET-KIND"}}])");
+  s.verdict["hidden"] = json::parse(R"x([{"seed": 777001, "scale": 0.01, "passed": false, "reason": "SECRET-REASON",
+    "outputs": [{"name": "out", "max_abs": 0.123456, "violations": 9}], "run": {"kind": "SECRET-KIND"}}])x");
   input.earlier = {s};
   const std::string text = render(input);
   EXPECT_NE(text.find("hidden check failed"), std::string::npos);
@@ -102,14 +102,14 @@ TEST(Prompt, OfABlindTaskGivesNoSizesAway) {
   PromptInput input = input_for("class Model: pass");
   input.blind = true;
   EarlierSample s = rejected_sample();
-  s.verdict = json::parse(R"({"outcome": "rejected", "stage": "visible", "reason": "outputs of shape (10, 512) differ",
+  s.verdict = json::parse(R"x({"outcome": "rejected", "stage": "visible", "reason": "outputs of shape (10, 512) differ",
     "visible": [{"seed": 42, "calls": 1, "passed": false, "reason": "shape (10, 512)", "outputs": [{"name": "out", "max_abs": 0.25,
       "violations": 5120, "elements": 5120, "worst_index": [9, 511], "worst_got": 1.0, "worst_want": 0.75, "shape": [10, 512]}]
 }],
     "profile": {
   "plan" : { "kernels" : [ {"name" : "k", "count" : 512, "ms" : 1.0, "share" : 1.0} ] }
 }
-})");
+})x");
   input.earlier = {s};
 const std::string text = render(input);
 EXPECT_NE(text.find("largest absolute difference 0.25"), std::string::npos);

@@ -1,0 +1,21 @@
+// Files read and written whole. Errors name the path and what the system said.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "agent/base/result.h"
+
+namespace kagent {
+
+// Errors: kNotFound, kIo (a folder, no permission, larger than `most_bytes`).
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes = std::size_t{1} << 30);
+
+// Writes to a temporary file beside it, syncs and renames: a reader sees the old or the new contents, never a part.
+// Creates parent folders. Errors: kIo (disk full, read-only, ...); the old file is then untouched.
+Status write_file(const std::string& path, std::string_view bytes);
+
+// mkdir -p. Errors: kIo.
+Status make_folder(const std::string& path);
+
+}  // namespace kagent
