@@ -1,0 +1,202 @@
+#include "agent/task/task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "agent/base/file.h"
+#include "agent/base/nearest.h"
+#include "agent/base/sha256.h"
+#include "agent/task/blind.h"
+#include "agent/task/manifest.h"
+
+namespace kagent {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMostSourceBytes = std::size_t{1} << 20;
+constexpr int kMostLevels = 9;
+
+// A number in front of `text`, at most four digits; removes it from `text`.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + std::min<std::size_t>(text.size(), 4), number);
+  if (failed != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// "3/9" -> level 3, problem 9.
+bool set_id(TaskInfo& task, std::string_view id) {
+  const auto level = take_number(id);
+  if (!level || id.empty() || id.front() != '/') return false;
+  id.remove_prefix(1);
+  const auto problem = take_number(id);
+  if (!problem || !id.empty()) return false;
+  task.level = *level;
+  task.problem = *problem;
+  task.id = fmt::format("{}/{}", *level, *problem);
+  return true;
+}
+
+// "9_ResNet18.py" in level 3 -> 3/9, ResNet18. Anything else is no task (backups, notes, folders).
+std::optional<TaskInfo> task_from_file(const fs::path& path, int level) {
+  if (path.extension() != ".py") return std::nullopt;
+  const std::string stem = path.stem().string();
+  std::string_view rest = stem;
+  const auto problem = take_number(rest);
+  if (!problem || rest.size() < 2 || rest.front() != '_') return std::nullopt;
+  TaskInfo task;
+  set_id(task, fmt::format("{}/{}", level, *problem));
+  task.name = rest.substr(1);
+  task.path = path.string();
+  return task;
+}
+
+// The folder that holds level1, level2, ...: a checkout has it one or two levels down.
+std::optional<fs::path> levels_folder(const fs::path& suite) {
+  std::error_code failed;
+  for (const fs::path& folder : {suite / "KernelBench", suite / "KernelBench" / "KernelBench", suite}) {
+    for (int level = 1; level <= kMostLevels; ++level) {
+      if (fs::is_directory(folder / fmt::format("level{}", level), failed)) return folder;
+    }
+  }
+  return std::nullopt;
+}
+
+// A checkout's file may be another model than ours under the same number: precision facts go by its file name.
+void apply_manifest(const TaskManifest& manifest, TaskInfo& task) {
+  task.blind = manifest.blind.contains(task.id);
+  for (const ManifestTask& known : manifest.tasks) {
+    if (known.id == task.id && known.upstream == fs::path(task.path).filename()) task.numerics = known.numerics;
+  }
+}
+
+Result<std::vector<TaskInfo>> list_suite(const std::string& suite, const TaskManifest& manifest) {
+  std::error_code failed;
+  if (!fs::is_directory(suite, failed)) {
+    return Error{Code::kNotFound, fmt::format("no folder {}; --suite wants the root of a KernelBench checkout", suite)};
+  }
+  const auto folder = levels_folder(suite);
+  std::vector<TaskInfo> tasks;
+  for (int level = 1; folder && level <= kMostLevels; ++level) {
+    const fs::path within = *folder / fmt::format("level{}", level);
+    for (fs::directory_iterator entry(within, failed), end; !failed && entry != end; entry.increment(failed)) {
+      auto task = task_from_file(entry->path(), level);
+      if (!task) continue;
+      apply_manifest(manifest, *task);
+      tasks.push_back(std::move(*task));
+    }
+  }
+  if (tasks.empty()) {
+    return Error{Code::kNotFound,
+                 fmt::format("no KernelBench/level*/<number>_<name>.py under {}; --suite wants the root "
+                             "of a KernelBench or KernelBench-Verified checkout",
+                             suite)};
+  }
+  return tasks;
+}
+
+Result<std::vector<TaskInfo>> list_builtin(const std::string& folder, const TaskManifest& manifest) {
+  std::vector<TaskInfo> tasks;
+  for (const ManifestTask& known : manifest.tasks) {
+    TaskInfo task;
+    if (!set_id(task, known.id)) {
+      return Error{Code::kParse, fmt::format("{}/manifest.json: \"{}\" is no task id", folder, known.id)};
+    }
+    task.name = known.name;
+    task.path = (fs::path(folder) / known.file).string();
+    task.blind = manifest.blind.contains(task.id);
+    task.numerics = known.numerics;
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+TaskInfo single_file(const std::string& path) {
+  TaskInfo task;
+  task.name = fs::path(path).stem().string();
+  task.id = "file/" + task.name;
+  task.path = path;
+  return task;
+}
+
+Error unknown_task(const std::string& id, const std::vector<TaskInfo>& tasks) {
+  std::vector<std::string> words;
+  for (const TaskInfo& task : tasks) words.push_back(task.id);
+  for (const TaskInfo& task : tasks) words.push_back(task.name);
+  const auto near = nearest(id, words);
+  if (!near) return {Code::kUsage, fmt::format("there is no task \"{}\"; `kagent tasks` lists them", id)};
+  const auto meant = std::find_if(tasks.begin(), tasks.end(), [&](const TaskInfo& task) {  //
+    return task.id == *near || task.name == *near;
+  });
+  return {Code::kUsage, fmt::format("there is no task \"{}\"; did you mean {} ({})?", id, meant->id, meant->name)};
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+// A definition at the top level: `class Model(` or `def get_inputs(`, not `class ModelNew(`.
+bool defines(const std::string& source, const std::string& definition) {
+  for (std::size_t at = source.find(definition); at != std::string::npos; at = source.find(definition, at + 1)) {
+    const char next = at + definition.size() < source.size() ? source[at + definition.size()] : '\0';
+    if ((at == 0 || source[at - 1] == '\n') && (next == '(' || next == ':' || next == ' ')) return true;
+  }
+  return false;
+}
+
+Result<Task> load(const TaskInfo& info) {
+  auto text = read_file(info.path, kMostSourceBytes);
+  if (!text) return text.error().within("task " + info.id);
+  if (!is_utf8(text.value())) return Error{Code::kParse, fmt::format("{} is not UTF-8 text", info.path)};
+  for (const char* needed : {"class Model", "def get_inputs", "def get_init_inputs"}) {
+    if (!defines(text.value(), needed)) {
+      return Error{Code::kParse, fmt::format("{} has no `{}` at the top level; a task file has Model, get_inputs and "
+                                             "get_init_inputs (docs/tasks.md)",
+                                             info.path, needed)};
+    }
+  }
+  Task task;
+  static_cast<TaskInfo&>(task) = info;
+  task.source_sha256 = sha256_hex(text.value());
+  task.source = std::move(text).value();
+  return task;
+}
+
+}  // namespace
+
+Result<std::vector<TaskInfo>> list_tasks(const TaskSource& source) {
+  if (!source.file.empty()) return std::vector<TaskInfo>{single_file(source.file)};
+  const auto manifest = read_manifest(source.builtin);
+  if (!manifest) return manifest.error();
+  auto tasks = source.suite.empty() ? list_builtin(source.builtin, manifest.value())
+                                    : list_suite(source.suite, manifest.value());
+  if (!tasks) return tasks;
+  std::sort(tasks.value().begin(), tasks.value().end(), [](const TaskInfo& a, const TaskInfo& b) {
+    return std::tie(a.level, a.problem, a.path) < std::tie(b.level, b.problem, b.path);
+  });
+  return tasks;
+}
+
+Result<Task> find_task(const TaskSource& source, const std::string& id) {
+  const auto tasks = list_tasks(source);
+  if (!tasks) return tasks.error();
+  for (const TaskInfo& task : tasks.value()) {
+    if (task.id == id || (id.empty() && !source.file.empty())) return load(task);
+  }
+  return unknown_task(id, tasks.value());
+}
+
+std::string prompt_source(const Task& task) { return task.blind ? blind_view(task.source) : task.source; }
+
+}  // namespace kagent

@@ -1,0 +1,152 @@
+#include "agent/task/task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "agent/base/file.h"
+#include "agent/base/sha256.h"
+
+namespace kagent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kBuiltin = KAGENT_SOURCE_DIR "/tasks";
+const std::string kModel =
+    "import torch\nclass Model(torch.nn.Module):\n    pass\nsize = 977\n"
+    "def get_inputs():\n    return [torch.rand(size)]\ndef get_init_inputs():\n    return []\n";
+
+std::vector<std::string> ids(const std::vector<TaskInfo>& tasks) {
+  std::vector<std::string> found;
+  for (const TaskInfo& task : tasks) found.push_back(task.id);
+  return found;
+}
+
+class Tasks : public ::testing::Test {
+ protected:
+  ~Tasks() override { std::filesystem::remove_all(folder_); }
+
+  std::string put(const std::string& name, const std::string& text = kModel) {
+    EXPECT_TRUE(write_file(folder_ + "/" + name, text).ok());
+    return folder_ + "/" + name;
+  }
+  [[nodiscard]] TaskSource suite() const { return {kBuiltin, folder_, ""}; }
+
+  std::string folder_ = std::filesystem::temp_directory_path() / ("kagent-task-" + std::to_string(::getpid()));
+};
+
+TEST_F(Tasks, TheBuiltInSuiteIsListedInOrder) {
+  const auto tasks = list_tasks({kBuiltin, "", ""});
+  ASSERT_TRUE(tasks.ok()) << tasks.error().message;
+  EXPECT_THAT(ids(tasks.value()), ElementsAre("3/1", "3/4", "3/9", "3/35", "3/43", "3/50"));
+}
+
+TEST_F(Tasks, EveryBuiltInTaskCanBeFoundAndSaysHowPreciseToBe) {
+  for (const char* id : {"3/1", "3/4", "3/9", "3/35", "3/43", "3/50"}) {
+    const auto task = find_task({kBuiltin, "", ""}, id);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    EXPECT_EQ(task.value().id, id);
+    EXPECT_EQ(task.value().level, 3);
+    EXPECT_EQ(task.value().source_sha256, sha256_hex(task.value().source));
+    EXPECT_FALSE(task.value().numerics.empty());
+  }
+}
+
+TEST_F(Tasks, ABlindTasksPromptHasNoSizes) {
+  const auto task = find_task({kBuiltin, "", ""}, "3/35");
+  ASSERT_TRUE(task.ok());
+  EXPECT_TRUE(task.value().blind);
+  const std::string shown = prompt_source(task.value());
+  EXPECT_THAT(shown, HasSubstr("class Model"));
+  for (const char* hidden : {"512", "128", "256", "batch_size = ", "get_inputs", "get_init_inputs"}) {
+    EXPECT_THAT(shown, Not(HasSubstr(hidden)));
+  }
+  const auto seen = find_task({kBuiltin, "", ""}, "3/9");
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(prompt_source(seen.value()), seen.value().source);
+}
+
+TEST_F(Tasks, AMistypedIdIsAnsweredWithTheNearestRightOne) {
+  const TaskSource builtin{kBuiltin, "", ""};
+  EXPECT_THAT(find_task(builtin, "3/99").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
+  EXPECT_THAT(find_task(builtin, "resnet18").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
+  EXPECT_THAT(find_task(builtin, "elephants").error().message, HasSubstr("`kagent tasks` lists them"));
+  EXPECT_THAT(find_task(builtin, "").error().message, HasSubstr("there is no task"));
+  EXPECT_EQ(find_task(builtin, "3/99").error().code, Code::kUsage);
+}
+
+TEST_F(Tasks, ACheckoutIsReadWhereverItKeepsItsLevels) {
+  for (const char* within : {"", "KernelBench/", "KernelBench/KernelBench/"}) {
+    put(std::string(within) + "level1/7_Seven.py");
+    put(std::string(within) + "level3/9_ResNet18.py");
+    put(std::string(within) + "level3/35_LSTM.py");
+    put(std::string(within) + "level3/47_NetVlad.py.original");
+    put(std::string(within) + "level3/notes.py");
+    const auto tasks = list_tasks(suite());
+    ASSERT_TRUE(tasks.ok()) << tasks.error().message;
+    EXPECT_THAT(ids(tasks.value()), ElementsAre("1/7", "3/9", "3/35"));
+    std::filesystem::remove_all(folder_);
+  }
+}
+
+TEST_F(Tasks, ACheckoutsTasksTakeBlindnessByNumberAndNumericsByFileName) {
+  put("KernelBench/level3/35_LTSM.py");  // spelt another way: another file than the one measured
+  put("KernelBench/level3/9_ResNet18.py");
+  const auto lstm = find_task(suite(), "3/35");
+  ASSERT_TRUE(lstm.ok());
+  EXPECT_TRUE(lstm.value().blind);
+  EXPECT_EQ(lstm.value().numerics, "");
+  EXPECT_THAT(prompt_source(lstm.value()), Not(HasSubstr("977")));
+  const auto resnet = find_task(suite(), "3/9");
+  ASSERT_TRUE(resnet.ok());
+  EXPECT_EQ(resnet.value().name, "ResNet18");
+  EXPECT_THAT(resnet.value().numerics, HasSubstr("TF32"));
+}
+
+TEST_F(Tasks, AMissingOrEmptyCheckoutIsNamed) {
+  EXPECT_EQ(list_tasks({kBuiltin, folder_ + "/nowhere", ""}).error().code, Code::kNotFound);
+  put("README.md", "no levels");
+  EXPECT_THAT(list_tasks(suite()).error().message, HasSubstr("--suite wants the root"));
+}
+
+TEST_F(Tasks, AFileOfTheUsersNeedsNoIdAndNoManifest) {
+  const std::string path = put("my_model.py");
+  const auto task = find_task({"/nowhere", "", path}, "");
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  EXPECT_EQ(task.value().id, "file/my_model");
+  EXPECT_EQ(task.value().source, kModel);
+  EXPECT_FALSE(task.value().blind);
+  EXPECT_TRUE(find_task({"", "", path}, "file/my_model").ok());
+  EXPECT_THAT(find_task({"", "", path}, "file/my_modle").error().message, HasSubstr("did you mean file/my_model"));
+}
+
+TEST_F(Tasks, AFileThatIsNoTaskSaysWhatIsMissing) {
+  EXPECT_EQ(find_task({"", "", folder_ + "/none.py"}, "").error().code, Code::kNotFound);
+  EXPECT_THAT(find_task({"", "", put("a.py", "class ModelNew(Model): pass\n")}, "").error().message,
+              HasSubstr("has no `class Model`"));
+  EXPECT_THAT(find_task({"", "", put("b.py", "class Model(nn.Module): pass\n")}, "").error().message,
+              HasSubstr("has no `def get_inputs`"));
+  EXPECT_THAT(find_task({"", "", put("c.py", kModel + "\xff")}, "").error().message, HasSubstr("not UTF-8"));
+  EXPECT_EQ(find_task({"", "", put("d.py", std::string(2 << 20, '#'))}, "").error().code, Code::kIo);
+  EXPECT_EQ(find_task({"", "", folder_}, "").error().code, Code::kIo);
+}
+
+TEST_F(Tasks, ABrokenManifestIsAnErrorNotACrash) {
+  for (const char* text : {"", "[]", "{\"version\": 2}", "{\"version\": 1, \"blind\": [], \"tasks\": [{\"id\": 3}]}",
+                           "{\"version\": 1, \"blind\": [], \"tasks\": [{\"id\": \"3/x\", \"name\": \"\", \"file\": "
+                           "\"\", \"upstream\": \"\", \"numerics\": \"\"}]}"}) {
+    put("manifest.json", text);
+    const auto tasks = list_tasks({folder_, "", ""});
+    ASSERT_FALSE(tasks.ok()) << text;
+    EXPECT_EQ(tasks.error().code, Code::kParse);
+  }
+  EXPECT_EQ(list_tasks({folder_ + "/none", "", ""}).error().code, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace kagent
