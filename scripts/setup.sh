@@ -1,0 +1,145 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # $root comes from ./dev, which uses the package lists
+# Set-up for ./dev, sourced by it. Every function may be called again: what is there is left alone, what an interrupted
+# call left half done is done anew. Everything printed goes to stderr, so that stdout stays the main job's.
+
+say() { printf 'dev: %s\n' "$*" >&2; }
+die() { printf 'dev: %s\n' "$*" >&2; exit 2; }
+
+readonly deps="$root/.deps" venv="$root/.deps/venv"
+readonly torch_version=2.11.0
+readonly build_packages=(g++ cmake ninja-build ccache libcurl4-openssl-dev nlohmann-json3-dev libfmt-dev libcli11-dev
+  libkainjow-mustache-dev libseccomp-dev libssl-dev libgtest-dev libgmock-dev ca-certificates)
+readonly venv_packages=(python3 python3-venv)
+readonly test_packages=(clang-format-14 clang-tidy-14 git)
+
+# One set-up or build at a time in this checkout. The lock goes with the process that holds it, however it ends.
+lock() {
+  mkdir -p "$deps"
+  exec 9>"$deps/lock"
+  flock -n 9 && return
+  say "waiting for another ./dev in this checkout"
+  flock 9
+}
+unlock() { exec 9>&-; }
+
+# --- Debian packages -------------------------------------------------------------------------------------------------
+
+installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+need_packages() {
+  local missing=() name as_root=()
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian or Ubuntu: trusting that what these packages hold is here: $*"
+    return
+  fi
+  for name in "$@"; do installed "$name" || missing+=("$name"); done
+  ((${#missing[@]})) || return 0
+  if [[ $EUID != 0 ]]; then
+    command -v sudo >/dev/null || die "needs these packages and is neither root nor has sudo: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing Debian packages: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300)
+  "${as_root[@]}" dpkg --configure -a >&2 || true  # finishes what an interrupted call left
+  "${apt[@]}" update -q >&2 || say "apt-get update failed; trying with the lists that are here"
+  "${apt[@]}" install -y -q --no-install-recommends "${missing[@]}" >&2 ||
+    die "apt-get could not install: ${missing[*]} (its reason is above); run the same command again once that is solved"
+}
+
+# --- Python ----------------------------------------------------------------------------------------------------------
+
+torch_in() { "$1" -c 'import importlib.metadata as m; print(m.version("torch").split("+")[0])' 2>/dev/null; }
+
+# A Python that the user chose with --python is remembered in .deps/python.
+use_python() {
+  mkdir -p "$deps"
+  if [[ $1 == venv ]]; then rm -f "$deps/python"; return; fi
+  local path found
+  path=$(command -v "$1") || die "--python $1: no such program"
+  "$path" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "--python $1: needs Python 3.11 or newer"
+  found=$(torch_in "$path") || die "--python $1: it has no torch; kagent is pinned to torch $torch_version"
+  [[ $found == "$torch_version" ]] ||
+    die "--python $1: it has torch $found; kagent's harness is built for $torch_version and loads in no other"
+  realpath -s "$path" >"$deps/python"
+}
+
+system_python() {
+  local candidate
+  for candidate in /usr/bin/python3.12 /usr/bin/python3.11 /usr/bin/python3 python3.12 python3.11; do
+    "$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' \
+      2>/dev/null && { command -v "$candidate"; return; }
+  done
+  die "no Python 3.11 or 3.12 with its venv module here; install one, or name one that has torch: ./dev build --python PY"
+}
+
+# The venv's stamp names what was installed; .installing is there while pip works, so that an interrupted installation
+# is thrown away rather than mended (pip's own cache keeps the downloads).
+make_venv() {
+  local stamp attempt
+  stamp="$venv/.kagent-$(sha256sum <"$root/scripts/requirements.txt" | cut -c1-16)"
+  [[ -e $stamp ]] && "$venv/bin/python" -c '' 2>/dev/null && return
+  need_packages "${venv_packages[@]}"
+  if [[ -e $venv/.installing ]] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then rm -rf "$venv"; fi
+  if [[ ! -d $venv ]]; then
+    local python free_mb
+    python=$(system_python)
+    free_mb=$(df -Pm "$deps" | awk 'NR == 2 {print $4}')
+    ((free_mb >= 6000)) || die "torch takes 6 GB in $deps and only $free_mb MB are free"
+    say "making $venv with $python"
+    mkdir "$venv" && touch "$venv/.installing"
+    "$python" -m venv "$venv" >&2
+  fi
+  touch "$venv/.installing"
+  say "installing torch $torch_version and what it needs (2.5 GB to download)"
+  for attempt in 1 2 3; do
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 10 --timeout 60 \
+      -r "$root/scripts/requirements.txt" | sed '/^Requirement already/d' >&2 && break
+    ((attempt < 3)) || die "pip could not install scripts/requirements.txt; run the same command again to try anew"
+    say "pip failed; trying again"
+    sleep 5
+  done
+  "$venv/bin/python" -c 'import torch' || die "torch was installed and does not import (the reason is above)"
+  rm -f "$venv"/.kagent-* "$venv/.installing"
+  touch "$stamp"
+}
+
+# Sets $python, the one that has torch.
+need_python() {
+  if [[ -e $deps/python ]]; then
+    python=$(<"$deps/python")
+    [[ -x $python ]] || die "$python, chosen with --python, is gone; choose again: ./dev build --python PY (or venv)"
+  else
+    make_venv
+    python="$venv/bin/python"
+  fi
+}
+
+# --- build -----------------------------------------------------------------------------------------------------------
+
+# A translation unit that includes torch takes 1.5 GB.
+jobs_for_memory() {
+  local by_memory
+  by_memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  awk -v a="$(nproc)" -v b="$by_memory" 'BEGIN {j = a < b ? a : b; print j > 0 ? j : 1}'
+}
+
+# Configures preset $1 if it never was, or for another Python, and builds it; ninja sees to everything else.
+build_preset() {
+  local dir="$root/build/$1" stamp
+  stamp="$dir/.configured-$(printf '%s' "$python" | cat - "$root/CMakePresets.json" | sha256sum | cut -c1-16)"
+  if [[ ! -e $stamp || ! -e $dir/build.ninja ]]; then
+    say "configuring build/$1"
+    (cd "$root" && cmake --preset "$1" -DKAGENT_PYTHON="$python") >&2 || die "cmake failed (its reason is above)"
+    rm -f "$dir"/.configured-*
+    touch "$stamp"
+    summary >&2
+  fi
+  # Nothing to do is silent; otherwise ninja's own progress.
+  ninja -C "$dir" -n 2>/dev/null | grep -q 'no work to do' ||
+    ninja -C "$dir" -j"$(jobs_for_memory)" >&2 || die "the build failed (the compiler's reason is above)"
+}
+
+# What was found, in a page.
+summary() {
+  "$python" "$root/scripts/summary.py" "$(c++ --version | head -1)" "$(cmake --version | head -1)" || true
+}
