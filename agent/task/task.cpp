@@ -127,6 +127,7 @@ TaskInfo single_file(const std::string& path) {
 
 Error unknown_task(const std::string& id, const std::vector<TaskInfo>& tasks) {
   std::vector<std::string> words;
+  words.reserve(2 * tasks.size());
   for (const TaskInfo& task : tasks) words.push_back(task.id);
   for (const TaskInfo& task : tasks) words.push_back(task.name);
   const auto near = nearest(id, words);
