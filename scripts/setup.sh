@@ -93,7 +93,7 @@ make_venv() {
   say "installing torch $torch_version and what it needs (2.5 GB to download)"
   for attempt in 1 2 3; do
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 10 --timeout 60 \
-      -r "$root/scripts/requirements.txt" | sed '/^Requirement already/d' >&2 && break
+      -r "$root/scripts/requirements.txt" >&2 && break
     ((attempt < 3)) || die "pip could not install scripts/requirements.txt; run the same command again to try anew"
     say "pip failed; trying again"
     sleep 5
