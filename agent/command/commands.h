@@ -1,0 +1,22 @@
+// The sub-commands. Each add_* declares its options on the program and, when chosen on the command line, runs and
+// leaves the process's exit code in `exit_code`.
+//
+// Exit codes: 0 success (accepted), 1 the answer was rejected, 2 an error (bad input, kagent or the machine), 3
+// undecided, 4 waiting for an answer (spool without waiting).
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace kagent {
+
+inline constexpr int kExitError = 2;
+inline constexpr int kExitWaiting = 4;
+
+void add_solve(CLI::App& program, int& exit_code);
+void add_judge(CLI::App& program, int& exit_code);
+void add_show(CLI::App& program, int& exit_code);
+void add_tasks(CLI::App& program, int& exit_code);
+void add_log(CLI::App& program, int& exit_code);
+void add_doctor(CLI::App& program, int& exit_code);
+
+}  // namespace kagent

@@ -1,0 +1,56 @@
+// kagent log verify: is a run directory whole?
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "agent/command/commands.h"
+#include "agent/command/options.h"
+#include "agent/run/verify.h"
+
+namespace kagent {
+namespace {
+
+struct Options {
+  std::string run;
+  std::string head;
+  bool json = false;
+};
+
+int verify_run(const Options& options) {
+  auto run = run::RunDirectory::open(options.run);
+  if (!run) return fail(run.error());
+  const auto head = options.head.empty() ? std::nullopt : std::optional<std::string>(options.head);
+  Result<run::VerifyReport> report = run::verify(run.value(), head);
+  if (!report) return fail(report.error());
+  const run::VerifyReport& r = report.value();
+  if (options.json) {
+    const nlohmann::json json = {{"run", options.run},    {"whole", r.problems.empty()}, {"head", r.head},
+                                 {"tasks", r.tasks},      {"events", r.events},          {"blobs", r.blobs},
+                                 {"problems", r.problems}};
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    for (const std::string& problem : r.problems) fmt::print("{}\n", problem);
+    fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run,
+               r.problems.empty() ? "whole" : fmt::format("{} problems", r.problems.size()), r.tasks, r.events, r.blobs,
+               r.head);
+  }
+  return r.problems.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_log(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("log", "check a run directory");
+  command->require_subcommand(1);
+  CLI::App* verify = command->add_subcommand(
+      "verify", "find edits, gaps and missing files; with --head also truncation (exit 0 whole, 1 not)");
+  verify->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  verify->add_option("--head", options->head, "the head hash that was published")->type_name("HASH");
+  verify->add_flag("--json", options->json, "one JSON object");
+  verify->footer("Example:\n  kagent log verify runs/first --head 3f2a...");
+  verify->callback([options, &exit_code] { exit_code = verify_run(*options); });
+}
+
+}  // namespace kagent

@@ -1,0 +1,92 @@
+// kagent: a language model writes GPU kernels, a harness decides whether they are any good.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "agent/base/nearest.h"
+#include "agent/command/commands.h"
+
+namespace kagent {
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The word that CLI11 could not place, answered with the nearest right one.
+std::string suggestion(const CLI::App& program, int argc, char** argv) {
+  const CLI::App* command = &program;
+  std::vector<std::string> commands;
+  for (const CLI::App* sub : program.get_subcommands({})) commands.push_back(sub->get_name());
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    word = word.substr(0, word.find('='));
+    if (word.starts_with("--")) {
+      std::vector<std::string> known = option_names(*command);
+      for (const auto& name : known) {
+        if (name == word) word.clear();
+      }
+      if (word.empty()) continue;
+      const auto near = nearest(word, known);
+      return near ? fmt::format("; did you mean {}?", *near) : "";
+    }
+    if (command == &program) {
+      const CLI::App* found = nullptr;
+      for (const CLI::App* sub : program.get_subcommands({})) {
+        if (sub->get_name() == word) found = sub;
+      }
+      if (found == nullptr) {
+        const auto near = nearest(word, commands);
+        return near ? fmt::format("; did you mean {}?", *near) : "";
+      }
+      command = found;
+    }
+  }
+  return "";
+}
+
+int run(int argc, char** argv) {
+  CLI::App program{
+      "A language model writes GPU kernels for PyTorch models; a harness that cannot be fooled decides whether they "
+      "are any good."};
+  program.name("kagent");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", "kagent 0.1.0");
+  int exit_code = 0;
+  add_solve(program, exit_code);
+  add_judge(program, exit_code);
+  add_show(program, exit_code);
+  add_tasks(program, exit_code);
+  add_log(program, exit_code);
+  add_doctor(program, exit_code);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return program.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return program.exit(version);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "kagent: {}{}\n", error.what(), suggestion(program, argc, argv));
+    return kExitError;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace kagent
+
+int main(int argc, char** argv) {
+  try {
+    return kagent::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kagent: a bug in kagent: {}; please report it\n", error.what());
+    return kagent::kExitError;
+  }
+}

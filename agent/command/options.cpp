@@ -1,0 +1,63 @@
+#include "agent/command/options.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "agent/command/commands.h"
+
+namespace kagent {
+
+void add_task_options(CLI::App& command, TaskOptions& options) {
+  command.add_option("--task", options.task, "level/problem, e.g. 3/9 (`kagent tasks` lists them)")->type_name("TASK");
+  command
+      .add_option("--suite", options.suite,
+                  "a KernelBench or KernelBench-Verified checkout instead of the built-in tasks")
+      ->type_name("DIR");
+  command
+      .add_option("--file", options.file,
+                  "one KernelBench-format file of your own (Model, get_inputs, get_init_inputs)")
+      ->type_name("FILE");
+}
+
+TaskSource task_source(const TaskOptions& options, const Installation& installation) {
+  return {installation.root + "/tasks", options.suite, options.file};
+}
+
+void add_judge_options(CLI::App& command, JudgeOptions& options) {
+  command
+      .add_option("--backend", options.backend,
+                  "cuda; none: compile and validate only; auto: cuda where there is a GPU")
+      ->check(CLI::IsMember({"auto", "cuda", "none"}))
+      ->capture_default_str();
+  command.add_option("--gpu", options.gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--arch", options.arch, "compile for this architecture, e.g. sm_90a (default: the GPU's own)")
+      ->type_name("ARCH");
+  command.add_flag("--no-profile", options.no_profile, "skip the CUPTI profile");
+}
+
+Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::string& task_file,
+                                     const std::string& log_folder) {
+  const bool gpu = machine_has_gpu();
+  if (options.backend == "cuda" && !gpu) {
+    return Error{Code::kUsage,
+                 "--backend cuda, but this machine shows no NVIDIA GPU; leave --backend out, or run `kagent doctor`"};
+  }
+  JudgeSettings settings;
+  settings.crew.task_file = task_file;
+  settings.crew.gpu = options.gpu;
+  settings.crew.backend = options.backend == "none" || !gpu ? "none" : "cuda";
+  settings.crew.arch = options.arch;
+  settings.crew.log_folder = log_folder;
+  settings.profile = !options.no_profile;
+  return settings;
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "kagent: {}\n", error.message);
+  return kExitError;
+}
+
+}  // namespace kagent

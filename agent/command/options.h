@@ -1,0 +1,38 @@
+// Options that several sub-commands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "agent/base/result.h"
+#include "agent/judge/judge.h"
+#include "agent/task/task.h"
+
+namespace kagent {
+
+// Which task: --task 3/9, --suite DIR, --file my_model.py.
+struct TaskOptions {
+  std::string task;
+  std::string suite;
+  std::string file;
+};
+void add_task_options(CLI::App& command, TaskOptions& options);
+TaskSource task_source(const TaskOptions& options, const Installation& installation);
+
+// How to judge: --backend, --gpu, --arch, --no-profile.
+struct JudgeOptions {
+  std::string backend = "auto";
+  std::string gpu = "0";
+  std::string arch;
+  bool no_profile = false;
+};
+void add_judge_options(CLI::App& command, JudgeOptions& options);
+
+// Errors: kUsage (cuda asked for on a machine without a GPU).
+Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::string& task_file,
+                                     const std::string& log_folder);
+
+// Prints "kagent: message" on stderr and returns kExitError.
+int fail(const Error& error);
+
+}  // namespace kagent

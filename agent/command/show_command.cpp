@@ -1,0 +1,141 @@
+// kagent show RUN [TASK]: what happened, in a page; or one stored text of a sample.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "agent/answer/answer.h"
+#include "agent/command/commands.h"
+#include "agent/command/options.h"
+#include "agent/command/plan_listing.h"
+#include "agent/command/verdict_text.h"
+#include "agent/run/run_directory.h"
+
+namespace kagent {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string run;
+  std::string task;
+  int sample = 0;  // 0: the last one
+  bool prompt = false;
+  bool answer = false;
+  bool cuda = false;
+  bool plan = false;
+  bool json_output = false;
+};
+
+std::string identity_line(const run::RunDirectory& run) {
+  std::string line;
+  for (const auto& [key, value] : run.manifest()["identity"].items()) {
+    if (value.is_string() && value.get<std::string>().size() < 60)
+      line += fmt::format("  {}: {}\n", key, value.get<std::string>());
+  }
+  return fmt::format("{} (created {})\n{}", run.folder(), run.manifest().value("created", "?"), line);
+}
+
+std::string reply_line(const run::SampleState& sample) {
+  if (!sample.reply) return sample.requests > 0 ? "asked, no answer yet" : "not asked";
+  const json& r = *sample.reply;
+  const json usage = r.value("usage", json::object());
+  std::string line = fmt::format("{} {}", r.value("provider", ""), r.value("model", ""));
+  if (usage.contains("output_tokens")) line += fmt::format(", {} output tokens", usage["output_tokens"].dump());
+  if (sample.requests > 1) line += fmt::format(", asked {} times", sample.requests);
+  return line;
+}
+
+std::string task_page(const std::string& id, const run::TaskState& state) {
+  std::string out = fmt::format("\n{}{}\n", id, state.ended ? "" : "  (not finished: the same solve command goes on)");
+  for (const run::SampleState& sample : state.samples) {
+    out += fmt::format("sample {}: {}\n", sample.number, reply_line(sample));
+    if (sample.verdict) out += verdict_text(sample.verdict->value("verdict", json::object()));
+  }
+  return out;
+}
+
+// The sample asked for, or the last one. Errors: kUsage.
+Result<run::SampleState> chosen_sample(const run::TaskState& state, const Options& options) {
+  if (state.samples.empty()) return Error{Code::kUsage, "this task has no samples yet"};
+  if (options.sample == 0) return state.samples.back();
+  if (options.sample < 1 || options.sample > static_cast<int>(state.samples.size())) {
+    return Error{Code::kUsage,
+                 fmt::format("there is no sample {}; this task has {}", options.sample, state.samples.size())};
+  }
+  return state.samples[static_cast<std::size_t>(options.sample - 1)];
+}
+
+Result<std::string> stored_text(const run::RunDirectory& run, const run::SampleState& sample, const Options& options) {
+  if (options.prompt) return run.blobs().get(sample.prompt_sha256);
+  if (!sample.reply) return Error{Code::kUsage, fmt::format("sample {} has no answer yet", sample.number)};
+  Result<std::string> raw = run.blobs().get(sample.reply->value("answer_sha256", ""));
+  if (!raw || options.answer) return raw;
+  if (options.cuda) {
+    const answer::Found found = answer::find(raw.value());
+    if (const auto* none = std::get_if<answer::NoAnswer>(&found)) return Error{Code::kUsage, none->message};
+    return std::get<answer::Answer>(found).cuda;
+  }
+  const json artifacts = sample.verdict ? sample.verdict->value("artifacts", json::object()) : json::object();
+  if (!artifacts.contains("plan.json"))
+    return Error{Code::kUsage, fmt::format("sample {} has no plan: it was not traced", sample.number)};
+  Result<std::string> plan = run.blobs().get(artifacts["plan.json"].get<std::string>());
+  if (!plan) return plan;
+  return plan_listing(plan.value());
+}
+
+int show(const Options& options) {
+  auto opened = run::RunDirectory::open(options.run);
+  if (!opened) return fail(opened.error());
+  const run::RunDirectory& run = opened.value();
+  std::vector<std::string> ids = options.task.empty() ? run.tasks() : std::vector<std::string>{options.task};
+  const bool text = options.prompt || options.answer || options.cuda || options.plan;
+  if (text && ids.size() != 1)
+    return fail({Code::kUsage, "this run has several tasks: say which, e.g. `kagent show RUN 3/9 --cuda`"});
+  json tasks = json::array();
+  std::string page = identity_line(run);
+  for (const std::string& id : ids) {
+    Result<run::Chain> chain = run.read_task(id);
+    if (!chain) return fail(chain.error());
+    const run::TaskState state = run::state_of(chain.value().events);
+    if (text) {
+      Result<run::SampleState> sample = chosen_sample(state, options);
+      if (!sample) return fail(sample.error());
+      Result<std::string> stored = stored_text(run, sample.value(), options);
+      if (!stored) return fail(stored.error());
+      fmt::print("{}{}", stored.value(), stored.value().ends_with('\n') ? "" : "\n");
+      return 0;
+    }
+    page += task_page(id, state);
+    tasks.push_back({{"task", id}, {"ended", state.ended}, {"events", chain.value().events}});
+  }
+  if (options.json_output) {
+    fmt::print("{}\n", json{{"run", run.folder()}, {"manifest", run.manifest()}, {"tasks", tasks}}.dump(2));
+  } else {
+    fmt::print("{}", page);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_show(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      program.add_subcommand("show", "what happened in a run, in a page; or one stored text of a sample");
+  command->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  command->add_option("task", options->task, "only this task")->type_name("TASK");
+  command->add_option("--sample", options->sample, "which sample (default: the last)")->type_name("N");
+  CLI::Option* prompt = command->add_flag("--prompt", options->prompt, "print the prompt that was sent");
+  CLI::Option* answer = command->add_flag("--answer", options->answer, "print the raw reply");
+  CLI::Option* cuda = command->add_flag("--cuda", options->cuda, "print the CUDA block");
+  CLI::Option* plan = command->add_flag("--plan", options->plan, "print the launch plan as a list");
+  prompt->excludes(answer)->excludes(cuda)->excludes(plan);
+  answer->excludes(cuda)->excludes(plan);
+  cuda->excludes(plan);
+  command->add_flag("--json", options->json_output, "the whole log as one JSON object");
+  command->footer("Examples:\n  kagent show runs/first\n  kagent show runs/first 3/9 --sample 2 --cuda");
+  command->callback([options, &exit_code] { exit_code = show(*options); });
+}
+
+}  // namespace kagent

@@ -1,0 +1,174 @@
+#include "agent/solve/solve.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <deque>
+#include <filesystem>
+
+#include "agent/run/run_directory.h"
+#include "agent/run/verify.h"
+
+namespace kagent {
+namespace {
+
+const std::string kGood = "```cuda\n__global__ void k() {}\n```\n```python\nclass ModelNew(Model): pass\n```\n";
+
+// Answers from a list; what it was asked is kept.
+class FakeProvider : public llm::Provider {
+ public:
+  std::deque<Result<llm::Answer>> answers;
+  std::vector<llm::Request> asked;
+
+  [[nodiscard]] std::string name() const override { return "fake:model"; }
+  Status check() override { return Ok{}; }
+  Result<llm::Answer> complete(const llm::Request& request, llm::Progress& progress) override {
+    asked.push_back(request);
+    progress.attempt({1, 429, "busy", 0.1, 0.2, "", {}});
+    if (answers.empty()) return Error{Code::kTransport, "no more fake answers"};
+    Result<llm::Answer> next = answers.front();
+    answers.pop_front();
+    return next;
+  }
+  void reply(const std::string& text) {
+    llm::Reply r;
+    r.text = text;
+    r.model = "fake-1";
+    r.provider = "fake";
+    answers.emplace_back(llm::Answer(r));
+  }
+};
+
+class Solve : public ::testing::Test {
+ protected:
+  Solve() {
+    std::filesystem::remove_all(folder_);
+    auto created = run::RunDirectory::create_or_resume(folder_, {{"tasks", {"3/4"}}}, {});
+    run_ = std::make_unique<run::RunDirectory>(created.value());
+    task_.id = "3/4";
+    task_.source = "class Model: pass\n";
+    prompts_ = load_prompt_set(KAGENT_SOURCE_DIR, "default").value();
+    settings_.max_samples = 3;
+  }
+  ~Solve() override { std::filesystem::remove_all(folder_); }
+
+  Result<SolveEnd> solve_now() {
+    auto log = run_->open_task("3/4").value();
+    const SolveContext context{task_, prompts_, {{"name", "GPU"}}, *log, settings_};
+    const auto open_judge = [this]() -> Result<JudgeAnswer> {
+      ++judges_opened_;
+      return JudgeAnswer([this](const Program& program, const Seeds& seeds, Artifacts& artifacts) {
+        judged_.push_back(program.cuda);
+        seeds_.push_back(to_json(seeds));
+        artifacts["plan.json"] = "{}";
+        Verdict verdict = verdicts_.front();
+        if (verdicts_.size() > 1) verdicts_.pop_front();
+        return verdict;
+      });
+    };
+    return solve(
+        context, provider_, open_judge, [](const llm::Reply&) { return nlohmann::json("unknown"); },
+        [](std::string_view) {});
+  }
+  run::TaskState state() { return run::state_of(run_->read_task("3/4").value().events); }
+
+  static Verdict verdict(Outcome outcome, bool faster) {
+    Verdict v;
+    v.task = "3/4";
+    v.outcome = outcome;
+    v.faster = faster;
+    if (outcome != Outcome::kAccepted)
+      v.failure = Failure{"compile", "compile_error", "it says no", std::nullopt, "cuda", ""};
+    return v;
+  }
+
+  std::string folder_ =
+      (std::filesystem::temp_directory_path() / ("kagent-solve-" + std::to_string(::getpid()))).string();
+  std::unique_ptr<run::RunDirectory> run_;
+  Task task_;
+  PromptSet prompts_;
+  SolveSettings settings_;
+  FakeProvider provider_;
+  std::deque<Verdict> verdicts_ = {verdict(Outcome::kRejected, false), verdict(Outcome::kAccepted, true)};
+  std::vector<std::string> judged_;
+  std::vector<nlohmann::json> seeds_;
+  int judges_opened_ = 0;
+};
+
+TEST_F(Solve, UsesEverySampleFeedsBackAndLogsWhole) {
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  const auto end = solve_now();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end.value(), SolveEnd::kSolved);
+  EXPECT_EQ(provider_.asked.size(), 3U);
+  EXPECT_EQ(judges_opened_, 1);
+  EXPECT_EQ(provider_.asked[0].prompt.find("it says no"), std::string::npos);
+  EXPECT_NE(provider_.asked[1].prompt.find("it says no"), std::string::npos);
+  EXPECT_TRUE(run::verify(*run_, std::nullopt).value().problems.empty());
+  // A second command on a finished run asks nothing and says the same.
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  EXPECT_EQ(provider_.asked.size(), 3U);
+}
+
+TEST_F(Solve, StopsAtTheFirstFasterOneWhenAsked) {
+  settings_.stop_when_faster = true;
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  EXPECT_EQ(provider_.asked.size(), 2U);
+}
+
+TEST_F(Solve, IndependentSamplesSeeTheSamePrompt) {
+  settings_.protocol = Protocol::kIndependent;
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  ASSERT_TRUE(solve_now().ok());
+  EXPECT_EQ(provider_.asked[0].prompt, provider_.asked[2].prompt);
+}
+
+TEST_F(Solve, AReplyWithoutBlocksIsASampleThatNeedsNoJudge) {
+  settings_.max_samples = 1;
+  provider_.reply("Sorry.");
+  EXPECT_EQ(solve_now().value(), SolveEnd::kNotSolved);
+  EXPECT_EQ(judges_opened_, 0);
+  EXPECT_EQ((*state().samples[0].verdict)["verdict"]["kind"], "no_blocks");
+}
+
+TEST_F(Solve, WaitsWithoutCountingASample) {
+  provider_.answers.emplace_back(llm::Answer(llm::Pending{"3-4.1.answer.md"}));
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  EXPECT_FALSE(state().samples[0].reply);
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  EXPECT_EQ(provider_.asked.size(), 4U);
+  EXPECT_EQ(provider_.asked[0].prompt, provider_.asked[1].prompt);
+}
+
+TEST_F(Solve, ATransportFailureIsLoggedAndDoesNotCount) {
+  const auto failed = solve_now();
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().code, Code::kTransport);
+  EXPECT_FALSE(state().samples[0].reply);
+  EXPECT_EQ(run_->read_task("3/4").value().events.back()["kind"], "attempt");
+}
+
+TEST_F(Solve, JudgesALoggedReplyAgainWithTheSameSeedsAndAsksNothing) {
+  settings_.max_samples = 1;
+  provider_.reply(kGood);
+  verdicts_ = {verdict(Outcome::kError, false), verdict(Outcome::kAccepted, true)};
+  const auto failed = solve_now();  // the machine failed while judging
+  ASSERT_FALSE(failed.ok());
+  EXPECT_FALSE(state().samples[0].verdict);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  EXPECT_EQ(provider_.asked.size(), 1U);
+  ASSERT_EQ(seeds_.size(), 2U);
+  EXPECT_EQ(seeds_[0], seeds_[1]);
+}
+
+TEST_F(Solve, ThatCouldNotDecideAnythingSaysSo) {
+  settings_.max_samples = 1;
+  provider_.reply(kGood);
+  verdicts_ = {verdict(Outcome::kUndecided, false)};
+  EXPECT_EQ(solve_now().value(), SolveEnd::kUndecided);
+}
+
+}  // namespace
+}  // namespace kagent
