@@ -72,36 +72,42 @@ system_python() {
   die "no Python 3.11 or 3.12 with its venv module here; install one, or name one that has torch: ./dev build --python PY"
 }
 
-# The venv's stamp names what was installed; .installing is there while pip works, so that an interrupted installation
-# is thrown away rather than mended (pip's own cache keeps the downloads).
+# make_venv DIR REQUIREMENTS MODULE NEED_MB: a venv in DIR with what scripts/REQUIREMENTS pins, which brings MODULE.
+# Its stamp names what was installed; .installing is there while pip works, so that an interrupted installation is thrown
+# away rather than mended (pip's own cache keeps the downloads).
 make_venv() {
-  local stamp attempt
-  stamp="$venv/.kagent-$(sha256sum <"$root/scripts/requirements.txt" | cut -c1-16)"
-  [[ -e $stamp ]] && "$venv/bin/python" -c '' 2>/dev/null && return
+  local dir=$1 wanted="$root/scripts/$2" module=$3 need_mb=$4 stamp base free_mb
+  stamp="$dir/.kagent-$(sha256sum <"$wanted" | cut -c1-16)"
+  [[ -e $stamp ]] && "$dir/bin/python" -c '' 2>/dev/null && return
   need_packages "${venv_packages[@]}"
-  if [[ -e $venv/.installing ]] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then rm -rf "$venv"; fi
-  if [[ ! -d $venv ]]; then
-    local python free_mb
-    python=$(system_python)
+  if [[ -e $dir/.installing ]] || ! "$dir/bin/python" -c 'import pip' 2>/dev/null; then rm -rf "$dir"; fi
+  if [[ ! -d $dir ]]; then
+    base=$(system_python)
     free_mb=$(df -Pm "$deps" | awk 'NR == 2 {print $4}')
-    ((free_mb >= 6000)) || die "torch takes 6 GB in $deps and only $free_mb MB are free"
-    say "making $venv with $python"
-    mkdir "$venv" && touch "$venv/.installing"
-    "$python" -m venv "$venv" >&2
+    ((free_mb >= need_mb)) || die "$module takes $need_mb MB in $deps and only $free_mb MB are free"
+    say "making $dir with $base"
+    mkdir "$dir" && touch "$dir/.installing"
+    "$base" -m venv "$dir" >&2
   fi
-  touch "$venv/.installing"
-  say "installing torch $torch_version and what it needs (2.5 GB to download)"
-  for attempt in 1 2 3; do
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 10 --timeout 60 \
-      -r "$root/scripts/requirements.txt" >&2 && break
-    ((attempt < 3)) || die "pip could not install scripts/requirements.txt; run the same command again to try anew"
-    say "pip failed; trying again"
-    sleep 5
-  done
-  "$venv/bin/python" -c 'import torch' || die "torch was installed and does not import (the reason is above)"
-  rm -f "$venv"/.kagent-* "$venv/.installing"
+  touch "$dir/.installing"
+  say "installing what scripts/$2 names (about $((need_mb / 2)) MB to download)"
+  pip_install "$dir/bin/python" "$wanted"
+  "$dir/bin/python" -c "import $module" || die "$module was installed and does not import (the reason is above)"
+  rm -f "$dir"/.kagent-* "$dir/.installing"
   touch "$stamp"
 }
+
+pip_install() {
+  local attempt
+  for attempt in 1 2 3; do
+    "$1" -m pip install --disable-pip-version-check --no-input --retries 10 --timeout 60 -r "$2" >&2 && return
+    ((attempt == 3)) || { say "pip failed; trying again"; sleep 5; }
+  done
+  die "pip could not install $2 (its reason is above); run the same command again once that is solved"
+}
+
+# A real server that speaks the providers' dialects offline, for tests of the HTTP providers.
+need_litellm() { LITELLM_LOCAL_MODEL_COST_MAP=True make_venv "$deps/litellm" requirements-litellm.txt litellm 1500; }
 
 # Sets $python, the one that has torch.
 need_python() {
@@ -109,7 +115,7 @@ need_python() {
     python=$(<"$deps/python")
     [[ -x $python ]] || die "$python, chosen with --python, is gone; choose again: ./dev build --python PY (or venv)"
   else
-    make_venv
+    make_venv "$venv" requirements.txt torch 6000
     python="$venv/bin/python"
   fi
 }
