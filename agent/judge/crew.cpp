@@ -18,6 +18,16 @@ Error crew_error(const Child& child, const ChildReply& reply, const char* doing)
   return Error{reply.fate == Fate::kDeadline ? Code::kTimeout : Code::kInternal, message};
 }
 
+ChildSpec worker_spec(const Installation& installation, const CrewSpec& spec, const std::string& role) {
+  const bool gpu = spec.backend == "cuda";
+  const std::string log = spec.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec.log_folder, role);
+  return {role + " worker",
+          {installation.python, "-s", "-E", "-B", installation.root + "/harness/worker.py", "--role", role, "--backend",
+           gpu ? "cuda" : "cpu", "--library", installation.library},
+          gpu ? spec.gpu : "",
+          log};
+}
+
 std::string last_line(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" \n\r\t");
   if (end == std::string::npos) return "";
@@ -31,6 +41,17 @@ std::string last_line(const std::string& text) {
 bool machine_has_gpu() {
   std::error_code ignored;
   return std::filesystem::exists("/dev/nvidiactl", ignored) || std::filesystem::exists("/dev/dxg", ignored);
+}
+
+Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec) {
+  if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? "sm_90a" : spec.arch);
+  Result<std::unique_ptr<Child>> worker = Child::start(worker_spec(installation, spec, "candidate"));
+  if (!worker) return worker.error();
+  const ChildReply hello = worker.value()->ask({{"cmd", "hello"}}, Seconds(Deadlines().start));
+  if (!hello.ok()) return crew_error(*worker.value(), hello, "starting");
+  nlohmann::json device = hello.answer.value("device", nlohmann::json::object());
+  if (!spec.arch.empty()) device["arch"] = spec.arch;
+  return device;
 }
 
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage) {
@@ -58,17 +79,8 @@ std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, c
       child.stderr_tail(20000)};
 }
 
-ChildSpec Crew::worker_spec(const std::string& role) const {
-  const std::string log = spec_.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec_.log_folder, role);
-  return {role + " worker",
-          {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/worker.py", "--role", role,
-           "--backend", has_gpu() ? "cuda" : "cpu", "--library", installation_.library},
-          has_gpu() ? spec_.gpu : "",
-          log};
-}
-
 std::future<Crew::Started> Crew::warm_worker(const std::string& role) const {
-  const ChildSpec child_spec = worker_spec(role);
+  const ChildSpec child_spec = worker_spec(installation_, spec_, role);
   const nlohmann::json task = {{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}};
   return std::async(std::launch::async, [child_spec, task, deadlines = deadlines_]() -> Started {
     Started started = Child::start(child_spec);
@@ -83,7 +95,7 @@ std::future<Crew::Started> Crew::warm_worker(const std::string& role) const {
 }
 
 Status Crew::start_reference() {
-  Started started = Child::start(worker_spec("reference"));
+  Started started = Child::start(worker_spec(installation_, spec_, "reference"));
   if (!started) return started.error();
   reference_ = std::move(started).value();
   const ChildReply hello = reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));

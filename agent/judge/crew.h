@@ -72,7 +72,6 @@ class Crew {
   Crew() = default;
   using Started = Result<std::unique_ptr<Child>>;
 
-  [[nodiscard]] ChildSpec worker_spec(const std::string& role) const;
   [[nodiscard]] std::future<Started> warm_worker(const std::string& role) const;
   Status start_reference();
   Status start_tracer_and_compiler();
@@ -91,5 +90,9 @@ class Crew {
 
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();
+
+// Facts of the device that `spec` would judge on: asked of a short-lived worker, or from the table where there is no
+// GPU.
+Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec);
 
 }  // namespace kagent

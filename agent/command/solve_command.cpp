@@ -1,0 +1,291 @@
+// kagent solve: the whole loop on one task.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+
+#include "agent/command/commands.h"
+#include "agent/command/options.h"
+#include "agent/command/progress.h"
+#include "agent/command/recorded.h"
+#include "agent/command/verdict_text.h"
+#include "agent/llm/estimate.h"
+#include "agent/llm/make_provider.h"
+#include "agent/llm/pricing.h"
+#include "agent/run/run_directory.h"
+#include "agent/solve/solve.h"
+
+namespace kagent {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  TaskOptions task;
+  JudgeOptions judge;
+  std::string model;
+  std::string run;
+  std::string prompt_set = "default";
+  std::string protocol = "feedback";
+  int samples = 5;
+  bool stop_when_faster = false;
+  bool dry_run = false;
+  bool no_wait = false;
+  bool no_stream = false;
+  bool json_output = false;
+  std::optional<double> temperature;
+  std::optional<int> max_tokens;
+  std::optional<std::string> effort;
+  std::string extra;
+  llm::ProviderSettings provider;
+};
+
+llm::Request request_of(const Options& options) {
+  llm::Request request;
+  request.temperature = options.temperature;
+  request.max_output_tokens = options.max_tokens;
+  request.reasoning_effort = options.effort;
+  request.extra = options.extra;
+  request.stream = !options.no_stream;
+  return request;
+}
+
+// "runs/3-9-openai-gpt-x": the same command finds its run again.
+std::string run_folder(const Options& options, const std::string& task_id) {
+  if (!options.run.empty()) return options.run;
+  std::string name = run::folder_of_task(task_id) + "-" + options.model;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '_'; }, '-');
+  return "runs/" + name.substr(0, 100);
+}
+
+json identity_of(const Options& options, const Task& task, const PromptSet& prompts) {
+  json request = {{"stream", !options.no_stream}};
+  if (options.temperature) request["temperature"] = *options.temperature;
+  if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
+  if (options.effort) request["reasoning_effort"] = *options.effort;
+  if (!options.extra.empty()) request["extra"] = json::parse(options.extra, nullptr, false);
+  return {{"kind", "solve"},
+          {"tasks", {task.id}},
+          {"task_sha256", task.source_sha256},
+          {"model", options.model},
+          {"base_url", options.provider.base_url},
+          {"request", request},
+          {"protocol", options.protocol},
+          {"samples", options.samples},
+          {"stop_when_faster", options.stop_when_faster},
+          {"prompt_set", prompts.name},
+          {"prompt_set_sha256", prompts.sha256}};
+}
+
+std::string provider_word(const std::string& model) { return model.substr(0, model.find(':')); }
+std::string model_word(const std::string& model) {
+  const auto colon = model.find(':');
+  return colon == std::string::npos ? "" : model.substr(colon + 1);
+}
+
+int print_dry_run(const Options& options, const Task& task, const PromptSet& prompts, const json& device,
+                  const llm::PriceList& prices) {
+  PromptInput input;
+  input.source = prompt_source(task);
+  input.blind = task.blind;
+  input.numerics = task.numerics;
+  input.device = device;
+  input.max_samples = options.protocol == "feedback" ? options.samples : 1;
+  Result<std::string> prompt = render_prompt(prompts, input);
+  if (!prompt) return fail(prompt.error());
+  const std::int64_t tokens = llm::estimate_tokens(prompt.value());
+  const auto bound = llm::cost_bound_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)),
+                                         tokens, options.max_tokens);
+  const auto all = bound ? std::optional<double>(*bound * options.samples) : std::nullopt;
+  if (options.json_output) {
+    const json out = {{"task", task.id},
+                      {"prompt", prompt.value()},
+                      {"prompt_tokens", tokens},
+                      {"samples", options.samples},
+                      {"cost_bound_usd", all ? json(*all) : json()}};
+    fmt::print("{}\n", out.dump(2));
+  } else {
+    fmt::print("{}", prompt.value());
+    fmt::print(stderr, "about {} tokens; at most {} for {} first-sample requests{}\n", tokens, llm::cost_text(all),
+               options.samples, all ? "" : " (needs --max-tokens and a price in settings/prices.toml)");
+  }
+  return 0;
+}
+
+// What became of the run: for --json, and in words.
+json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end) {
+  const char* words[] = {"solved", "not_solved", "undecided", "waiting"};
+  json samples = json::array();
+  json best;
+  for (const run::SampleState& sample : log.state().samples) {
+    if (!sample.verdict) continue;
+    const json verdict = sample.verdict->value("verdict", json::object());
+    const json line = {{"sample", sample.number},
+                       {"outcome", verdict.value("outcome", "")},
+                       {"faster", verdict.value("faster", false)},
+                       {"speedup", verdict.value("speedup", json())},
+                       {"stage", verdict.value("stage", json())},
+                       {"reason", verdict.value("reason", json())}};
+    samples.push_back(line);
+    const bool accepted = line["outcome"] == "accepted" && line["speedup"].is_number();
+    if (accepted && (best.is_null() || line["speedup"].get<double>() > best["speedup"].get<double>())) best = line;
+  }
+  return {{"task", log.task_id()}, {"run", folder}, {"end", words[static_cast<int>(end)]},
+          {"samples", samples},    {"best", best},  {"head", log.head()}};
+}
+
+void print_summary(const json& summary) {
+  for (const json& s : summary["samples"]) {
+    const std::string speed =
+        s["speedup"].is_number() ? fmt::format(", {:.2f}x eager", s["speedup"].get<double>()) : "";
+    const std::string why = s["reason"].is_string() ? ": " + s["reason"].get<std::string>() : "";
+    fmt::print("sample {}: {}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
+               s["faster"].get<bool>() ? ", faster" : "", speed, why);
+  }
+  fmt::print("{}: {}; `kagent show {}` tells the rest\n", summary["task"].get<std::string>(),
+             summary["end"].get<std::string>(), summary["run"].get<std::string>());
+}
+
+int exit_code_of(SolveEnd end) {
+  switch (end) {
+    case SolveEnd::kSolved:
+      return 0;
+    case SolveEnd::kNotSolved:
+      return 1;
+    case SolveEnd::kUndecided:
+      return 3;
+    case SolveEnd::kWaiting:
+      return kExitWaiting;
+  }
+  return kExitError;
+}
+
+int run_solve(const Options& options, const Installation& installation, const Task& task, const PromptSet& prompts,
+              const llm::PriceList& prices) {
+  llm::ProviderSettings provider_settings = options.provider;
+  provider_settings.spool_wait = !options.no_wait;
+  provider_settings.open_recorded = open_recorded_run;
+  auto provider = llm::make_provider(options.model, provider_settings);
+  if (!provider) return fail(provider.error());
+  Result<JudgeSettings> judge_with = judge_settings(options.judge, task.path, "");
+  if (!judge_with) return fail(judge_with.error());
+
+  ProgressLine progress(ProgressLine::Show::kYes);
+  progress.set_subject(task.id);
+  const std::string folder = run_folder(options, task.id);
+  json facts = {{"kagent", "0.1.0"}};
+  if (auto existing = run::RunDirectory::open(folder); !existing) {
+    progress.say("looking at the machine");
+    if (Status usable = provider.value()->check(); !usable) return fail(usable.error());
+    Result<json> device = probe_device(installation, judge_with.value().crew);
+    if (!device) return fail(device.error());
+    facts["device"] = device.value();
+    facts["backend"] = judge_with.value().crew.backend;
+  }
+  auto run = run::RunDirectory::create_or_resume(folder, identity_of(options, task, prompts), facts);
+  if (!run) return fail(run.error());
+  auto log = run.value().open_task(task.id);
+  if (!log) return fail(log.error());
+
+  const SolveContext context{
+      task,
+      prompts,
+      run.value().manifest()["facts"].value("device", json::object()),
+      *log.value(),
+      {options.samples, options.protocol == "feedback" ? Protocol::kFeedback : Protocol::kIndependent,
+       options.stop_when_faster, request_of(options)}};
+  const Say say = [&](std::string_view what) { progress.say(what); };
+  std::shared_ptr<Judge> judge;
+  const OpenJudge open_judge = [&]() -> Result<JudgeAnswer> {
+    auto opened = Judge::open(installation, judge_with.value(), task.id, say);
+    if (!opened) return opened.error();
+    judge = std::move(opened).value();
+    return JudgeAnswer([&judge](const Program& program, const Seeds& seeds, Artifacts& artifacts) {
+      return judge->judge(program, seeds, artifacts);
+    });
+  };
+  const Price price = [&](const llm::Reply& reply) -> json {
+    const auto usd =
+        llm::cost_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)), reply.usage);
+    return usd ? json{{"usd", *usd}} : json("unknown");
+  };
+  Result<SolveEnd> end = solve(context, *provider.value(), open_judge, price, say);
+  if (!end) return fail(end.error().within(fmt::format("{} is whole and resumes with the same command", folder)));
+  const json summary = summary_of(*log.value(), folder, end.value());
+  if (options.json_output) {
+    fmt::print("{}\n", summary.dump(2));
+  } else {
+    print_summary(summary);
+  }
+  return exit_code_of(end.value());
+}
+
+int solve_task(const Options& options) {
+  Result<Installation> installation = find_installation();
+  if (!installation) return fail(installation.error());
+  Result<Task> task = find_task(task_source(options.task, installation.value()), options.task.task);
+  if (!task) return fail(task.error());
+  Result<PromptSet> prompts = load_prompt_set(installation.value().root, options.prompt_set);
+  if (!prompts) return fail(prompts.error());
+  Result<llm::PriceList> prices = llm::load_prices(llm::price_files(installation.value().root));
+  if (!prices) return fail(prices.error());
+  if (Status valid = llm::valid_request(request_of(options)); !valid) return fail(valid.error());
+  if (!options.dry_run) return run_solve(options, installation.value(), task.value(), prompts.value(), prices.value());
+
+  Result<JudgeSettings> judge_with = judge_settings(options.judge, task.value().path, "");
+  if (!judge_with) return fail(judge_with.error());
+  Result<json> device = probe_device(installation.value(), judge_with.value().crew);
+  if (!device) return fail(device.error());
+  return print_dry_run(options, task.value(), prompts.value(), device.value(), prices.value());
+}
+
+}  // namespace
+
+void add_solve(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("solve",
+                                             "let a model solve a task in at most 5 samples (exit 0 accepted and "
+                                             "faster, 1 not, 2 error, 3 undecided, 4 waiting)");
+  add_task_options(*command, options->task);
+  command->add_option("--model", options->model, "openai:NAME, anthropic:NAME, gemini:NAME, replay:RUN or spool:FOLDER")
+      ->required()
+      ->type_name("PROVIDER:MODEL");
+  command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
+      ->type_name("DIR");
+  command->add_option("--samples", options->samples, "at most this many")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
+  command
+      ->add_option("--protocol", options->protocol, "feedback: samples see earlier results; independent: they do not")
+      ->check(CLI::IsMember({"feedback", "independent"}))
+      ->capture_default_str();
+  command->add_flag("--stop-when-faster", options->stop_when_faster,
+                    "stop at the first sample that is accepted and faster");
+  command->add_option("--prompt-set", options->prompt_set, "folder under prompts/")->capture_default_str();
+  command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
+  command->add_option("--temperature", options->temperature, "sampling temperature");
+  command->add_option("--max-tokens", options->max_tokens, "limit of a reply's tokens, reasoning included");
+  command->add_option("--reasoning-effort", options->effort, "low, medium, high, ... or a token budget");
+  command->add_option("--extra", options->extra, "JSON object merged into the request")->type_name("JSON");
+  command
+      ->add_option("--base-url", options->provider.base_url,
+                   "another server that speaks the dialect (vLLM, Ollama, LiteLLM, ...)")
+      ->type_name("URL");
+  command->add_option("--api-key-env", options->provider.api_key_env, "environment variable that holds the key")
+      ->type_name("NAME");
+  command->add_flag("--no-stream", options->no_stream, "ask for the reply in one piece");
+  command->add_flag("--no-wait", options->no_wait, "spool: write the prompt and come back later (exit 4)");
+  add_judge_options(*command, options->judge);
+  command->add_flag("--json", options->json_output, "print the result as one JSON object");
+  command->footer(
+      "Examples:\n  kagent solve --task 3/9 --model anthropic:NAME\n  kagent solve --task 3/4 --model openai:NAME "
+      "--base-url http://localhost:8000\n"
+      "  kagent solve --task 3/50 --model spool:answers --no-wait\n  kagent solve --task 3/9 --model openai:NAME "
+      "--dry-run");
+  command->callback([options, &exit_code] { exit_code = solve_task(*options); });
+}
+
+}  // namespace kagent
