@@ -124,9 +124,11 @@ need_python() {
 
 # A translation unit that includes torch takes 1.5 GB.
 jobs_for_memory() {
-  local by_memory
+  local by_memory cores
+  cores=$(nproc)
   by_memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
-  awk -v a="$(nproc)" -v b="$by_memory" 'BEGIN {j = a < b ? a : b; print j > 0 ? j : 1}'
+  ((by_memory >= 1)) || by_memory=1
+  echo $((cores < by_memory ? cores : by_memory))
 }
 
 # Configures preset $1 if it never was, or for another Python, and builds it; ninja sees to everything else.
