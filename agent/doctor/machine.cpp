@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// RTLD_NODELETE below: CUDA's libraries start threads and keep global state, which unloading them would strand.
 struct CloseLibrary {
   void operator()(void* library) const { ::dlclose(library); }
 };
@@ -39,7 +40,7 @@ Library load_first(const std::vector<std::string>& cuda_folders, const std::stri
         const std::string file = entry->path().filename().string();
         if (file.rfind(stem + ".so", 0) != 0) continue;
         where = entry->path().string();
-        if (Library library{::dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL)}) return library;
+        if (Library library{::dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)}) return library;
         where = fmt::format("{} does not load: {}", where, ::dlerror());
       }
     }
@@ -86,7 +87,7 @@ Finding check_cupti(const std::vector<std::string>& cuda_folders) {
 }
 
 Finding check_gpu() {
-  const Library cuda{::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
+  const Library cuda{::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
   const bool device_file = fs::exists("/dev/nvidiactl");
   if (const std::string name = cuda ? device_name(cuda) : ""; !name.empty()) return {"GPU", Health::kOk, name, ""};
   if (device_file && !cuda) {
