@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cmath>
 
 namespace kagent::llm {
@@ -19,12 +20,16 @@ struct Handle {
   ~Handle() { curl_slist_free_all(headers); }
 };
 
+using Time = std::chrono::steady_clock::time_point;
+
 struct Transfer {
   const HttpRequest& request;
   const HttpTransport::OnBody& on_body;
   const HttpTransport::Cancelled& cancelled;
   HttpResponse response;
   std::size_t received = 0;
+  curl_off_t moved = 0;  // bytes either way when last looked
+  Time moved_at = std::chrono::steady_clock::now();
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -65,11 +70,22 @@ std::size_t on_piece(char* bytes, std::size_t, std::size_t count, void* user) {
   return count;
 }
 
-int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+// Called at least once a second. Watches for silence itself: curl's LOW_SPEED_TIME goes by an average over seconds.
+int on_progress(void* user, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
   auto& transfer = *static_cast<Transfer*>(user);
-  if (!transfer.cancelled || !transfer.cancelled()) return 0;
-  transfer.response.broken = Broken::kCancelled;
-  return 1;
+  const Time now = std::chrono::steady_clock::now();
+  if (down + up != transfer.moved) {
+    transfer.moved = down + up;
+    transfer.moved_at = now;
+  }
+  const double idle_s = std::chrono::duration<double>(now - transfer.moved_at).count();
+  if (transfer.cancelled && transfer.cancelled()) {
+    transfer.response.broken = Broken::kCancelled;
+  } else if (idle_s > transfer.request.idle_timeout_s) {
+    transfer.response.broken = Broken::kTimeout;
+    transfer.response.problem = fmt::format("nothing came for {:.0f} s", idle_s);
+  }
+  return transfer.response.broken == Broken::kNo ? 0 : 1;
 }
 
 // Workers that are started while a request runs must not inherit its connection.
@@ -117,7 +133,7 @@ class CurlTransport : public HttpTransport {
   }
 
   HttpResponse send(const HttpRequest& request, const OnBody& on_body, const Cancelled& cancelled) override {
-    Transfer transfer{request, on_body, cancelled, {}, 0};
+    Transfer transfer{request, on_body, cancelled, {}};
     if (curl_ == nullptr) return {{}, Broken::kCut, "libcurl could not be initialised"};
     char why[CURL_ERROR_SIZE] = "";
     Handle handle{curl_};
@@ -130,7 +146,7 @@ class CurlTransport : public HttpTransport {
     if (transfer.response.broken == Broken::kTimeout && !connected()) transfer.response.broken = Broken::kConnect;
     if (transfer.response.broken == Broken::kTooLarge)
       transfer.response.problem = fmt::format("the response is larger than {} bytes", request.most_bytes);
-    else if (code != CURLE_OK)
+    else if (code != CURLE_OK && transfer.response.problem.empty())
       transfer.response.problem = why[0] != '\0' ? why : curl_easy_strerror(code);
     curl_easy_setopt(curl_, CURLOPT_ERRORBUFFER, nullptr);
     curl_easy_setopt(curl_, CURLOPT_HTTPHEADER, nullptr);
@@ -166,8 +182,6 @@ class CurlTransport : public HttpTransport {
     curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl_, CURLOPT_TCP_KEEPALIVE, 1L);  // a silent, thinking model behind a NAT
     curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, whole(request.connect_timeout_s));
-    curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, whole(request.idle_timeout_s));
     if (request.deadline_s > 0) {
       const double most_ms = std::min(request.deadline_s, 1e6) * 1e3;
       curl_easy_setopt(curl_, CURLOPT_TIMEOUT_MS, std::max(1L, std::lround(most_ms)));

@@ -266,6 +266,9 @@ Status HttpProvider::check() {
     return broken_failure(response).error;
   if (status == 401 || status == 403 || (status == 400 && speaks_of_key(body)) || (status == 404 && by_name))
     return status_failure(response.head, body).error;
+  if (status == 400)  // nothing was asked that could be wrong but the key
+    return error(Code::kAuth, fmt::format("HTTP 400: it answers nobody with the key in {}", settings_.key_name),
+                 error_message(body));
   return Ok{};  // anything else is for the first request to find out
 }
 
