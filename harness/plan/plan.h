@@ -29,12 +29,16 @@ struct TensorRef {
   TensorId id = 0;
   bool strided = false;  // launches: a non-dense view passed on purpose
 };
-struct Named {            // {"dtype": "float32"} and its kind
+struct Named {  // {"dtype": "float32"} and its kind
   enum class Kind { kDtype, kLayout, kDevice, kMemoryFormat } kind = Kind::kDtype;
   std::string name;
 };
-struct Array { List items; };  // kg.array: one struct by value
-struct Int64 { std::int64_t value = 0; };
+struct Array {
+  List items;
+};  // kg.array: one struct by value
+struct Int64 {
+  std::int64_t value = 0;
+};
 
 struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, TensorRef, Named, Array, Int64, List> data;
