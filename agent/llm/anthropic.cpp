@@ -120,11 +120,14 @@ void read_whole(const json& reply, Partial& into) {
 
 }  // namespace
 
-const Dialect kAnthropic = {"anthropic", "https://api.anthropic.com",
-                            "v1",        "ANTHROPIC_API_KEY",
-                            "models",    path,
-                            model_path,  headers,
-                            body,        read_event,
-                            read_whole};
+const Dialect& anthropic() {
+  static const Dialect dialect = {"anthropic", "https://api.anthropic.com",
+                                  "v1",        "ANTHROPIC_API_KEY",
+                                  "models",    path,
+                                  model_path,  headers,
+                                  body,        read_event,
+                                  read_whole};
+  return dialect;
+}
 
 }  // namespace kagent::llm

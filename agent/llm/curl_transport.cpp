@@ -156,7 +156,7 @@ class CurlTransport : public HttpTransport {
  private:
   void set_target(const HttpRequest& request, Handle& handle, char* why) {
     for (const auto& [name, value] : request.headers) {
-      const std::string line = name + ": " + value;
+      const std::string line = fmt::format("{}: {}", name, value);
       if (curl_slist* longer = curl_slist_append(handle.headers, line.c_str())) handle.headers = longer;
     }
     if (curl_slist* longer = curl_slist_append(handle.headers, "Expect:")) handle.headers = longer;

@@ -4,12 +4,14 @@
 
 #include <cctype>
 
+#include "agent/base/json_text.h"
+
 namespace kagent::llm {
 
 using nlohmann::json;
 
 const std::vector<const Dialect*>& dialects() {
-  static const std::vector<const Dialect*> all = {&kOpenAi, &kAnthropic, &kGemini};
+  static const std::vector<const Dialect*> all = {&openai(), &anthropic(), &gemini()};
   return all;
 }
 
@@ -21,15 +23,8 @@ json without_prompt(json body) {
 }
 
 json read_json(std::string_view text) {
-  constexpr int kMostDepth = 64;  // nlohmann's dump and destructor recurse
-  bool too_deep = false;
-  const auto shallow = [&](int depth, json::parse_event_t, json&) {
-    if (depth > kMostDepth) too_deep = true;
-    return !too_deep;
-  };
-  json value = json::parse(text, shallow, /*allow_exceptions=*/false);
-  if (too_deep || value.is_discarded() || !value.is_structured()) return nullptr;
-  return value;
+  Result<json> value = parse_json(text);
+  return value && value.value().is_structured() ? std::move(value).value() : json();
 }
 
 const json& member(const json& object, const char* name) {
@@ -39,10 +34,7 @@ const json& member(const json& object, const char* name) {
   return found == object.end() ? null : *found;
 }
 
-std::string text_of(const json& object, const char* name) {
-  const json& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
+std::string text_of(const json& object, const char* name) { return text_or(object, name, ""); }
 
 std::optional<std::int64_t> count_of(const json& object, const char* name) {
   constexpr std::int64_t kMost = 1'000'000'000'000;

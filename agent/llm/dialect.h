@@ -53,9 +53,9 @@ struct Dialect {
   void (*read_whole)(const nlohmann::json& reply, Partial& into);  // a reply that was not streamed
 };
 
-extern const Dialect kOpenAi;
-extern const Dialect kAnthropic;
-extern const Dialect kGemini;
+const Dialect& openai();
+const Dialect& anthropic();
+const Dialect& gemini();
 const std::vector<const Dialect*>& dialects();
 
 // The text part of the request body by dialect, replaced by a note: what the log keeps (the prompt is kept apart).

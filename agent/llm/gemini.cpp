@@ -117,11 +117,14 @@ void read_event(std::string_view data, Partial& into) {
 
 }  // namespace
 
-const Dialect kGemini = {"gemini",   "https://generativelanguage.googleapis.com",
-                         "v1beta",   "GEMINI_API_KEY",
-                         "models",   path,
-                         model_path, headers,
-                         body,       read_event,
-                         read_whole};
+const Dialect& gemini() {
+  static const Dialect dialect = {"gemini",   "https://generativelanguage.googleapis.com",
+                                  "v1beta",   "GEMINI_API_KEY",
+                                  "models",   path,
+                                  model_path, headers,
+                                  body,       read_event,
+                                  read_whole};
+  return dialect;
+}
 
 }  // namespace kagent::llm

@@ -94,8 +94,14 @@ void read_whole(const json& reply, Partial& into) {
 
 }  // namespace
 
-const Dialect kOpenAi = {
-    "openai",  "https://api.openai.com", "v1", "OPENAI_API_KEY", "models", path, model_path, headers, body, read_event,
-    read_whole};
+const Dialect& openai() {
+  static const Dialect dialect = {"openai",   "https://api.openai.com",
+                                  "v1",       "OPENAI_API_KEY",
+                                  "models",   path,
+                                  model_path, headers,
+                                  body,       read_event,
+                                  read_whole};
+  return dialect;
+}
 
 }  // namespace kagent::llm

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <set>
 
 #include "agent/base/file.h"
 #include "agent/base/nearest.h"
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0  // NOLINT
-#include <toml++/toml.h>
+#include "agent/llm/secret.h"
 
 namespace kagent::llm {
 namespace {
@@ -39,55 +39,108 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Result<Price> price_from(const toml::table& table, const std::string& name) {
-  const auto wrong = [&](std::string_view what) {
-    return Error{Code::kParse, fmt::format("{}, line {}: {}", name, table.source().begin.line, what)};
-  };
-  static const std::vector<std::string> known = {"model", "input", "cached", "output", "note"};
-  for (const auto& [key, value] : table) {
-    const std::string field(key.str());
-    if (std::find(known.begin(), known.end(), field) != known.end()) continue;
-    const auto near = nearest(field, known);
-    return wrong(
-        fmt::format("unknown field \"{}\"{}", field, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+// A price file is the part of TOML that it needs: [[price]] headers, name = "text" or number, comments. Read here and
+// not by toml++, whose version in Debian 12 (3.3) runs into undefined behaviour on mistyped files ("[?", "a = [ }").
+struct Reader {
+  const std::string& name;
+  int number = 0;  // of the line
+  PriceList prices;
+  std::set<std::string, std::less<>> fields;  // of the entry under way
+
+  [[nodiscard]] Error wrong(std::string_view what) const {
+    return {Code::kParse, fmt::format("{}, line {}: {}", name, number, what)};
   }
-  Price price;
-  price.model = table["model"].value_or(std::string());
-  if (price.model.empty()) return wrong("a [[price]] needs model = \"...\"");
-  for (const char* field : {"input", "cached", "output"}) {
-    const bool there = table.contains(field);
-    if (!there && std::string_view(field) == "cached") continue;
-    const double usd = table[field].value<double>().value_or(-1);
-    if (!std::isfinite(usd) || usd < 0)
-      return wrong(fmt::format("{} of \"{}\" must be USD per million tokens, 0 or more", field, price.model));
-    if (std::string_view(field) == "input") price.input = usd;
-    if (std::string_view(field) == "cached") price.cached = usd;
-    if (std::string_view(field) == "output") price.output = usd;
+
+  Status line(std::string_view text) {
+    text = trimmed(text);
+    if (text.empty() || text.front() == '#') return Ok{};
+    if (text.front() == '[') {
+      const std::string_view rest = trimmed(text.substr(std::min(text.size(), kHeader.size())));
+      if (text.substr(0, kHeader.size()) != kHeader || !(rest.empty() || rest.front() == '#'))
+        return wrong("only [[price]] entries stand in a price file");
+      if (Status whole = end_entry(); !whole) return whole;
+      prices.emplace_back();
+      return Ok{};
+    }
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return wrong("expected name = value");
+    if (prices.empty()) return wrong("a [[price]] must stand before the first value");
+    return field(std::string(trimmed(text.substr(0, equals))), trimmed(text.substr(equals + 1)));
   }
-  return price;
-}
+
+  Status field(const std::string& field, std::string_view value) {
+    static const std::vector<std::string> known = {"model", "input", "cached", "output", "note"};
+    if (std::find(known.begin(), known.end(), field) == known.end()) {
+      const auto near = nearest(field, known);
+      return wrong(fmt::format("unknown field \"{}\"{}", one_line(field, 60),
+                               near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+    }
+    if (!fields.insert(field).second) return wrong(fmt::format("{} is given twice", field));
+    Price& price = prices.back();
+    if (field == "model" || field == "note") {
+      const std::optional<std::string> text = quoted(value);
+      if (!text) return wrong(fmt::format("{} must be text in double quotes", field));
+      if (field == "model") price.model = *text;
+      return Ok{};
+    }
+    const std::optional<double> usd = number_of(value);
+    if (!usd) return wrong(fmt::format("{} must be USD per million tokens, a number of 0 or more", field));
+    if (field == "input") price.input = *usd;
+    if (field == "output") price.output = *usd;
+    if (field == "cached") price.cached = *usd;
+    return Ok{};
+  }
+
+  Status end_entry() {
+    for (const char* needed : {"model", "input", "output"}) {
+      if (!prices.empty() && fields.count(needed) == 0)
+        return wrong(fmt::format("the [[price]] that ends here lacks {}", needed));
+    }
+    fields.clear();
+    return Ok{};
+  }
+
+  static constexpr std::string_view kHeader = "[[price]]";
+  static std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlank = " \t\r";
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    return text.substr(0, text.find_last_not_of(kBlank) + 1);
+  }
+  static bool only_comment(std::string_view rest) {
+    rest = trimmed(rest);
+    return rest.empty() || rest.front() == '#';
+  }
+  // Text without escapes: model names and notes need none.
+  static std::optional<std::string> quoted(std::string_view value) {
+    const std::size_t end = value.find('"', 1);
+    if (value.empty() || value.front() != '"' || end == std::string_view::npos) return std::nullopt;
+    const std::string_view text = value.substr(1, end - 1);
+    if (text.empty() || text.find('\\') != std::string_view::npos || !only_comment(value.substr(end + 1)))
+      return std::nullopt;
+    return std::string(text);
+  }
+  static std::optional<double> number_of(std::string_view value) {
+    double number = 0;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const auto used = static_cast<std::size_t>(end - value.data());
+    if (failed != std::errc() || !std::isfinite(number) || number < 0 || !only_comment(value.substr(used)))
+      return std::nullopt;
+    return number;
+  }
+};
 
 }  // namespace
 
 Result<PriceList> parse_prices(std::string_view text, const std::string& name) {
-  const toml::parse_result parsed = toml::parse(text, name);
-  if (!parsed)
-    return Error{Code::kParse, fmt::format("{}, line {}: {}", name, parsed.error().source().begin.line,
-                                           std::string(parsed.error().description()))};
-  PriceList prices;
-  for (const auto& [key, value] : parsed.table()) {
-    const toml::array* list = value.as_array();
-    if (key.str() != "price" || list == nullptr)
-      return Error{Code::kParse, fmt::format("{}, line {}: only [[price]] entries stand in a price file", name,
-                                             value.source().begin.line)};
-    for (const toml::node& entry : *list) {
-      if (!entry.is_table()) return Error{Code::kParse, fmt::format("{}: write prices as [[price]] entries", name)};
-      Result<Price> price = price_from(*entry.as_table(), name);
-      if (!price) return price.error();
-      prices.push_back(std::move(price).value());
-    }
+  Reader reader{name, 0, {}, {}};
+  while (!text.empty()) {
+    ++reader.number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (Status read = reader.line(text.substr(0, end)); !read) return read.error();
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return prices;
+  if (Status whole = reader.end_entry(); !whole) return whole.error();
+  return std::move(reader.prices);
 }
 
 Result<PriceList> load_prices(const std::vector<std::string>& files) {

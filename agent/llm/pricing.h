@@ -23,8 +23,8 @@ struct Price {
 
 using PriceList = std::vector<Price>;  // the first that matches holds
 
-// Errors: kParse with line (no TOML, an unknown field, a price that is negative or missing).
-Result<PriceList> parse_prices(std::string_view toml, const std::string& name);
+// Errors: kParse with line (no such entry, an unknown or repeated field, a price that is negative or missing).
+Result<PriceList> parse_prices(std::string_view text, const std::string& name);
 
 // The lists of those files that are there, one after another. Errors: as parse_prices, kIo.
 Result<PriceList> load_prices(const std::vector<std::string>& files);

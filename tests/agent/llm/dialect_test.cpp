@@ -30,60 +30,60 @@ Request request(std::optional<double> temperature, std::optional<int> limit, std
 TEST(Dialect, BuildsRequests) {
   const Build rows[] = {
       {"openai, nothing asked",
-       &kOpenAi,
+       &openai(),
        {"m", true, ""},
        request({}, {}, {}, false),
        R"({"model":"m","messages":[{"role":"user","content":"p"}]})"},
       {"openai, everything",
-       &kOpenAi,
+       &openai(),
        {"m", true, ""},
        request(0.5, 100, "high", true),
        R"({"model":"m","messages":[{"role":"user","content":"p"}],"temperature":0.5,"max_completion_tokens":100,
            "reasoning_effort":"high","stream":true,"stream_options":{"include_usage":true}})"},
       {"openai, another server",
-       &kOpenAi,
+       &openai(),
        {"m", false, ""},
        request({}, 100, {}, false),
        R"({"model":"m","messages":[{"role":"user","content":"p"}],"max_tokens":100})"},
       {"openai, field by setting",
-       &kOpenAi,
+       &openai(),
        {"m", false, "max_completion_tokens"},
        request({}, 100, {}, false),
        R"({"model":"m","messages":[{"role":"user","content":"p"}],"max_completion_tokens":100})"},
       {"anthropic, nothing asked",
-       &kAnthropic,
+       &anthropic(),
        {"m", true, ""},
        request({}, {}, {}, false),
        R"({"model":"m","max_tokens":32000,"messages":[{"role":"user","content":"p"}]})"},
       {"anthropic, everything",
-       &kAnthropic,
+       &anthropic(),
        {"m", true, ""},
        request(1, 20000, "medium", true),
        R"({"model":"m","max_tokens":20000,"messages":[{"role":"user","content":"p"}],"temperature":1.0,"stream":true,
            "thinking":{"type":"enabled","budget_tokens":8192}})"},
       {"anthropic, no thinking",
-       &kAnthropic,
+       &anthropic(),
        {"m", true, ""},
        request({}, {}, "none", false),
        R"({"model":"m","max_tokens":32000,"messages":[{"role":"user","content":"p"}]})"},
       {"gemini, nothing asked",
-       &kGemini,
+       &gemini(),
        {"gemini-3-x", true, ""},
        request({}, {}, {}, true),
        R"({"contents":[{"role":"user","parts":[{"text":"p"}]}]})"},
       {"gemini 2, everything",
-       &kGemini,
+       &gemini(),
        {"gemini-2.5-x", true, ""},
        request(0.0, 9, "high", true),
        R"({"contents":[{"role":"user","parts":[{"text":"p"}]}],"generationConfig":{"temperature":0.0,
            "maxOutputTokens":9,"thinkingConfig":{"thinkingBudget":16384}}})"},
       {"gemini 3, level",
-       &kGemini,
+       &gemini(),
        {"gemini-3-x", true, ""},
        request({}, {}, "low", true),
        R"({"contents":[{"role":"user","parts":[{"text":"p"}]}],"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}})"},
       {"gemini 3, budget",
-       &kGemini,
+       &gemini(),
        {"gemini-3-x", true, ""},
        request({}, {}, "512", true),
        R"({"contents":[{"role":"user","parts":[{"text":"p"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":512}}})"},
@@ -97,25 +97,25 @@ TEST(Dialect, BuildsRequests) {
 
 TEST(Dialect, RefusesEffortsThatCannotBe) {
   const Target target{"gemini-2.5-x", true, ""};
-  EXPECT_EQ(kAnthropic.body(target, request({}, {}, "very", false)).error().code, Code::kUsage);
-  EXPECT_EQ(kAnthropic.body(target, request({}, 4096, "high", false)).error().code, Code::kUsage);
-  EXPECT_EQ(kAnthropic.body(target, request({}, {}, "-5", false)).error().code, Code::kUsage);
-  EXPECT_EQ(kGemini.body(target, request({}, {}, "very", false)).error().code, Code::kUsage);
+  EXPECT_EQ(anthropic().body(target, request({}, {}, "very", false)).error().code, Code::kUsage);
+  EXPECT_EQ(anthropic().body(target, request({}, 4096, "high", false)).error().code, Code::kUsage);
+  EXPECT_EQ(anthropic().body(target, request({}, {}, "-5", false)).error().code, Code::kUsage);
+  EXPECT_EQ(gemini().body(target, request({}, {}, "very", false)).error().code, Code::kUsage);
 }
 
 TEST(Dialect, PutsPathsTogether) {
-  EXPECT_EQ(kOpenAi.path({"m", true, ""}, true), "chat/completions");
-  EXPECT_EQ(kAnthropic.path({"m", true, ""}, true), "messages");
-  EXPECT_EQ(kGemini.path({"gemini-x", true, ""}, false), "models/gemini-x:generateContent");
-  EXPECT_EQ(kGemini.path({"gemini-x", true, ""}, true), "models/gemini-x:streamGenerateContent?alt=sse");
-  EXPECT_EQ(kGemini.path({"tunedModels/a b?c", true, ""}, false), "tunedModels/a%20b%3Fc:generateContent");
+  EXPECT_EQ(openai().path({"m", true, ""}, true), "chat/completions");
+  EXPECT_EQ(anthropic().path({"m", true, ""}, true), "messages");
+  EXPECT_EQ(gemini().path({"gemini-x", true, ""}, false), "models/gemini-x:generateContent");
+  EXPECT_EQ(gemini().path({"gemini-x", true, ""}, true), "models/gemini-x:streamGenerateContent?alt=sse");
+  EXPECT_EQ(gemini().path({"tunedModels/a b?c", true, ""}, false), "tunedModels/a%20b%3Fc:generateContent");
 }
 
 TEST(Dialect, SendsKeysInHeadersOnlyWhenThereIsOne) {
-  EXPECT_EQ(kOpenAi.headers("k"), (Headers{{"Authorization", "Bearer k"}}));
-  EXPECT_EQ(kAnthropic.headers("k"), (Headers{{"anthropic-version", "2023-06-01"}, {"x-api-key", "k"}}));
-  EXPECT_EQ(kGemini.headers("k"), (Headers{{"x-goog-api-key", "k"}}));
-  EXPECT_TRUE(kOpenAi.headers("").empty());
+  EXPECT_EQ(openai().headers("k"), (Headers{{"Authorization", "Bearer k"}}));
+  EXPECT_EQ(anthropic().headers("k"), (Headers{{"anthropic-version", "2023-06-01"}, {"x-api-key", "k"}}));
+  EXPECT_EQ(gemini().headers("k"), (Headers{{"x-goog-api-key", "k"}}));
+  EXPECT_TRUE(openai().headers("").empty());
 }
 
 struct Parse {
@@ -132,7 +132,7 @@ struct Parse {
 
 const Parse kReplies[] = {
     {"openai whole",
-     &kOpenAi,
+     &openai(),
      {R"({"id":"i","model":"m-1","choices":[{"message":{"content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}],
           "usage":{"prompt_tokens":5,"completion_tokens":7,"completion_tokens_details":{"reasoning_tokens":3},
           "prompt_tokens_details":{"cached_tokens":2}}})"},
@@ -144,7 +144,7 @@ const Parse kReplies[] = {
      false,
      {5, 7, 3, 2}},
     {"openai streamed, usage with empty choices",
-     &kOpenAi,
+     &openai(),
      {R"({"model":"m-1","choices":[{"delta":{"role":"assistant","content":null}}]})",
       R"({"choices":[{"delta":{"content":"h"}}]})", R"({"choices":[{"delta":{"content":"i"},"finish_reason":null}]})",
       R"({"choices":[{"delta":{},"finish_reason":"length"}]})",
@@ -157,7 +157,7 @@ const Parse kReplies[] = {
      false,
      {5, 7, {}, {}}},
     {"openai refusal",
-     &kOpenAi,
+     &openai(),
      {R"({"model":"m-1","choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})"},
      false,
      "",
@@ -167,7 +167,7 @@ const Parse kReplies[] = {
      true,
      {{}, {}, {}, {}}},
     {"openai without finish reason",
-     &kOpenAi,
+     &openai(),
      {R"({"model":"m-1","choices":[{"message":{"content":"hi"}}]})"},
      false,
      "hi",
@@ -177,7 +177,7 @@ const Parse kReplies[] = {
      false,
      {{}, {}, {}, {}}},
     {"anthropic whole",
-     &kAnthropic,
+     &anthropic(),
      {R"({"id":"i","model":"m-1","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"h"},
           {"type":"text","text":"i"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"cache_read_input_tokens":2,
           "cache_creation_input_tokens":10,"output_tokens":7}})"},
@@ -189,7 +189,7 @@ const Parse kReplies[] = {
      false,
      {15, 7, {}, 2}},
     {"anthropic streamed",
-     &kAnthropic,
+     &anthropic(),
      {R"({"type":"message_start","message":{"id":"i","model":"m-1","usage":{"input_tokens":3,"output_tokens":1}}})",
       R"({"type":"ping"})", R"({"type":"content_block_start","content_block":{"type":"text","text":""}})",
       R"({"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}})",
@@ -204,7 +204,7 @@ const Parse kReplies[] = {
      false,
      {3, 7, {}, 0}},
     {"gemini whole",
-     &kGemini,
+     &gemini(),
      {R"({"responseId":"i","modelVersion":"m-1","candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"hi"}]},
           "finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":7,"thoughtsTokenCount":3,
           "cachedContentTokenCount":2}})"},
@@ -216,7 +216,7 @@ const Parse kReplies[] = {
      false,
      {5, 10, 3, 2}},
     {"gemini streamed",
-     &kGemini,
+     &gemini(),
      {R"({"modelVersion":"m-1","candidates":[{"content":{"parts":[{"text":"h"}]}}],"usageMetadata":{"promptTokenCount":5}})",
       R"({"candidates":[{"content":{"parts":[{"text":"i"}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":2}})"},
      true,
@@ -227,7 +227,7 @@ const Parse kReplies[] = {
      false,
      {5, 2, {}, {}}},
     {"gemini blocked prompt",
-     &kGemini,
+     &gemini(),
      {R"({"modelVersion":"m-1","promptFeedback":{"blockReason":"SAFETY"}})"},
      false,
      "",
@@ -237,7 +237,7 @@ const Parse kReplies[] = {
      true,
      {{}, {}, {}, {}}},
     {"hostile types",
-     &kOpenAi,
+     &openai(),
      {R"({"model":7,"id":[],"choices":[{"message":{"content":{"a":1}},"finish_reason":5}],"usage":{"prompt_tokens":-4,
           "completion_tokens":1e99,"prompt_tokens_details":[1],"completion_tokens_details":{"reasoning_tokens":99999999999999999999}}})"},
      false,
@@ -282,14 +282,14 @@ TEST(Dialect, TellsPassingErrorsFromFinalOnesInsideAStream) {
     const char* event;
     bool final;
   } rows[] = {
-      {&kOpenAi, R"({"error":{"message":"boo","code":500}})", false},
-      {&kOpenAi, R"({"error":{"message":"boo","code":400}})", true},
-      {&kOpenAi, R"({"error":{"message":"boo","type":"server_error"}})", false},
-      {&kOpenAi, R"({"error":"boo"})", false},
-      {&kAnthropic, R"({"type":"error","error":{"type":"overloaded_error","message":"boo"}})", false},
-      {&kAnthropic, R"({"type":"error","error":{"type":"invalid_request_error","message":"boo"}})", true},
-      {&kGemini, R"({"error":{"code":503,"message":"boo"}})", false},
-      {&kGemini, R"({"error":{"code":400,"message":"boo"}})", true},
+      {&openai(), R"({"error":{"message":"boo","code":500}})", false},
+      {&openai(), R"({"error":{"message":"boo","code":400}})", true},
+      {&openai(), R"({"error":{"message":"boo","type":"server_error"}})", false},
+      {&openai(), R"({"error":"boo"})", false},
+      {&anthropic(), R"({"type":"error","error":{"type":"overloaded_error","message":"boo"}})", false},
+      {&anthropic(), R"({"type":"error","error":{"type":"invalid_request_error","message":"boo"}})", true},
+      {&gemini(), R"({"error":{"code":503,"message":"boo"}})", false},
+      {&gemini(), R"({"error":{"code":400,"message":"boo"}})", true},
   };
   for (const auto& row : rows) {
     Partial partial;

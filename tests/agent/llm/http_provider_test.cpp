@@ -43,7 +43,7 @@ class HttpProviderTest : public testing::Test {
     settings.key = std::move(key);
     settings.key_name = "OPENAI_API_KEY";
     settings.retry.most_attempts = 4;
-    provider = std::make_unique<HttpProvider>(kOpenAi, settings, std::move(transport), clock);
+    provider = std::make_unique<HttpProvider>(openai(), settings, std::move(transport), clock);
   }
 
   Result<Answer> ask(std::deque<Canned> canned) {

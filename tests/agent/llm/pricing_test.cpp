@@ -16,10 +16,10 @@ using testing::HasSubstr;
 constexpr const char* kList = R"(
 [[price]]
 model = "openai:gpt-x*"
-input = 2
+input = 2  # USD
 cached = 0.5
 output = 8.0
-note = "made up"
+note = "made up, # and all"  # a comment
 [[price]]
 model = "*-free"
 input = 0
@@ -56,16 +56,24 @@ TEST(Pricing, RefusesWrongFilesWithTheLine) {
     const char* text;
     const char* says;
   } rows[] = {
-      {"[[price]]\nmodel = \"m\"\ninput = 1", "output of \"m\""},
-      {"[[price]]\ninput = 1\noutput = 1", "needs model"},
-      {"[[price]]\nmodel=\"m\"\ninput = -1\noutput = 1", "input of \"m\""},
-      {"[[price]]\nmodel=\"m\"\ninput = nan\noutput = 1", "input of \"m\""},
-      {"[[price]]\nmodel=\"m\"\ninput = \"1\"\noutput = 1", "input of \"m\""},
+      {"[[price]]\nmodel = \"m\"\ninput = 1", "line 3: the [[price]] that ends here lacks output"},
+      {"[[price]]\ninput = 1\noutput = 1", "lacks model"},
+      {"[[price]]\ninput = 1\noutput = 1\n[[price]]", "line 4"},
+      {"[[price]]\nmodel=\"m\"\ninput = -1\noutput = 1", "line 3: input must be USD"},
+      {"[[price]]\nmodel=\"m\"\ninput = nan\noutput = 1", "input must be USD"},
+      {"[[price]]\nmodel=\"m\"\ninput = \"1\"\noutput = 1", "input must be USD"},
+      {"[[price]]\nmodel=\"m\"\ninput = 1 USD\noutput = 1", "input must be USD"},
+      {"[[price]]\nmodel=\"m\"\ninput = 1,5\noutput = 1", "input must be USD"},
+      {"[[price]]\nmodel=m\ninput = 1\noutput = 1", "model must be text in double quotes"},
+      {"[[price]]\nmodel=\"\"\ninput = 1\noutput = 1", "model must be text"},
       {"[[price]]\nmodel=\"m\"\ninput=1\noutput=1\ncashed=1", "did you mean \"cached\""},
+      {"[[price]]\nmodel=\"m\"\ninput=1\ninput=2\noutput=1", "given twice"},
       {"\n\n[price]\nmodel=\"m\"", "line 3"},
-      {"prices = 1", "only [[price]]"},
-      {"price = [1]", "[[price]] entries"},
+      {"model = \"m\"", "[[price]] must stand before"},
+      {"[[price]] x", "only [[price]]"},
+      {"[[price]]\nmodel", "name = value"},
       {"[[price", "line 1"},
+      {"[?", "line 1"},
   };
   for (const auto& row : rows) {
     const auto prices = parse_prices(row.text, "p.toml");
