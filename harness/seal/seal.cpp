@@ -170,6 +170,7 @@ std::string restrict_calls(const Rules& rules) {
 }  // namespace
 
 Outcome seal(const Rules& rules) {
+  const int abi = landlock_abi();  // no longer askable once sealed
   std::string failed = set_limit(RLIMIT_CORE, 0, "core limit");
   if (failed.empty() && rules.cpu_seconds > 0) failed = set_limit(RLIMIT_CPU, rules.cpu_seconds, "CPU limit");
   if (failed.empty() && rules.file_bytes > 0) failed = set_limit(RLIMIT_FSIZE, rules.file_bytes, "file limit");
@@ -178,7 +179,7 @@ Outcome seal(const Rules& rules) {
   if (failed.empty()) failed = restrict_files(rules.readable, rules.writable);
   if (failed.empty()) failed = restrict_calls(rules);
   if (!failed.empty()) return {false, "", "cannot seal the process: " + failed};
-  return {true, "landlock abi " + std::to_string(landlock_abi()) + " + seccomp", ""};
+  return {true, "landlock abi " + std::to_string(abi) + " + seccomp", ""};
 }
 
 Outcome probe() {

@@ -1,0 +1,13 @@
+// Base64 (RFC 4648, section 4), strictly: padded, no white space, unused bits zero.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kagent::plan {
+
+std::optional<std::string> decode_base64(std::string_view text);
+std::string encode_base64(std::string_view bytes);
+
+}  // namespace kagent::plan

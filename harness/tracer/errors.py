@@ -1,0 +1,59 @@
+"""Errors of a host program, in words its author can act on."""
+from __future__ import annotations
+
+import traceback
+
+ANSWER = "<answer>"  # the host program's file name in tracebacks
+
+_INSTEAD = {
+    "data_dependent": "a host program has no data: it runs once on tensors that have shapes only. Decide on the GPU (inside a kernel, or by torch.where), not in Python",
+    "host_transfer": "tensors cannot leave the GPU: there is no data in a host program. Keep the computation on x.device",
+    "cpu_tensor": "the tensor is made on the CPU: give device=x.device",
+    "random": "random numbers are not allowed: the same call must give the same result",
+    "dynamic_shape": "the shape of the result depends on data (nonzero, boolean-mask indexing, unique): use torch.where or a mask inside a kernel",
+}
+
+
+class TraceError(Exception):
+    """kind: a stable word; message: one line that says what was wrong and what to do."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind, self.message = kind, message
+
+
+def refuse(kind: str, what: str) -> TraceError:
+    return TraceError(kind, f"{what}: {_INSTEAD[kind]}")
+
+
+def answer_line(error: BaseException) -> int | None:
+    """The innermost line of the answer in the traceback."""
+    if isinstance(error, SyntaxError) and error.filename == ANSWER:
+        return error.lineno
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == ANSWER]
+    return lines[-1] if lines else None
+
+
+def explain(error: BaseException) -> tuple[str, str]:
+    """(kind, message) of anything a host program may raise."""
+    if isinstance(error, TraceError):
+        return error.kind, error.message
+    name, text = type(error).__name__, str(error)
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    if name == "KagentError":
+        return "wrong_kg_call", first
+    if name in ("DataDependentOutputException", "GuardOnDataDependentSymNode") or "cannot be converted to Scalar" in text:
+        return "data_dependent", f".item(), bool() or a Python if on a tensor: {_INSTEAD['data_dependent']}"
+    if name == "DynamicOutputShapeException":
+        return "dynamic_shape", _INSTEAD["dynamic_shape"]
+    if "numpy" in text and ("FakeTensor" in text or "subclass" in text):
+        return "host_transfer", f".numpy(): {_INSTEAD['host_transfer']}"
+    if isinstance(error, SyntaxError):
+        return "syntax_error", f"the python block does not parse: {error.msg}"
+    if isinstance(error, (ImportError, PermissionError)) or (isinstance(error, OSError) and error.errno in (1, 13)):
+        return "forbidden", f"{name}: {first[:200]}: a host program may import torch, math and kagent; it has no files, network or processes"
+    if isinstance(error, RecursionError):
+        return "exception", "RecursionError: the host program recurses without end"
+    if isinstance(error, MemoryError):
+        return "exception", "MemoryError: the host program needs too much memory"
+    return "exception", f"{name}: {first[:400]}"
