@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4), strictly: padded, no white space, unused bits zero.
+// Base64 (RFC 4648, with padding, no white space, canonical).
 #pragma once
 
 #include <optional>

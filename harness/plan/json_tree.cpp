@@ -37,7 +37,7 @@ class Builder {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    if (open_.back()->contains(name)) return fail("bad_json", "the plan has the key " + quoted(name) + " twice");
+    if (open_.back()->contains(name)) return fail("bad_json", "the plan has the key " + in_quotes(name) + " twice");
     key_ = std::move(name);
     return true;
   }

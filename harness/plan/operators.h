@@ -27,8 +27,9 @@ class Operators {
 // Every tensor that a value names, lists and arrays included.
 void tensors_of(const Value& value, std::vector<TensorId>& out);
 
-// Tensors that the operator reads or writes: those of args and kwargs.
+// Tensors that it reads or writes: those of args and kwargs.
 std::vector<TensorId> arguments_of(const Operator& op);
+std::vector<TensorId> arguments_of(const Launch& launch);
 
 // Tensors it makes or names as written: those of results.
 std::vector<TensorId> results_of(const Operator& op);

@@ -1,5 +1,6 @@
-// Reads the bytes of a plan. They were written by whoever wrote the answer and are taken as hostile: never a crash, at
-// most kMaxTextBytes read, memory and time linear in them.
+// Reads a plan from JSON. The bytes are hostile: the schema is closed (an unknown, missing or doubled field, a wrong
+// type or a value out of range refuses the plan), sizes and nesting are bounded, and nothing trusts a number before
+// checking it.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +13,18 @@
 
 namespace kagent::plan {
 
-inline constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
-inline constexpr std::size_t kMaxValues = 4'000'000;  // JSON values in the text: bounds memory
-inline constexpr std::size_t kMaxTensors = 65'536;
-inline constexpr std::size_t kMaxSteps = 20'000;  // prepare and forward together
-inline constexpr std::size_t kMaxDimensions = 8;
-inline constexpr std::size_t kMaxDepth = 16;
-inline constexpr std::size_t kMaxConstantBytes = std::size_t{1} << 20;  // together
-inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 47;        // elements or bytes of one tensor
+inline constexpr std::size_t kMaxPlanBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxTensors = 65536;
+inline constexpr std::size_t kMaxSteps = 20000;
+inline constexpr std::size_t kMaxDims = 8;
+inline constexpr std::size_t kMaxValues = 2'000'000;  // JSON values of the whole text
+inline constexpr int kMaxDepth = 16;
+inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 47;        // of a tensor
+inline constexpr std::size_t kMaxConstantBytes = std::size_t{1} << 20;  // of all constants
 
 using Parsed = std::variant<Plan, Problem>;
 
-// The structure of docs/plan.md and nothing else: every field there, no unknown or repeated one, ids in range, sizes
-// that cannot overflow. Problems: bad_json, bad_plan (message names the path: "forward[3].grid[1]: ..."), too_large.
+// Problems: bad_json; bad_plan, whose message names the path ("forward[3].grid[1]: ..."); too_large.
 Parsed parse(std::string_view text);
 
 }  // namespace kagent::plan

@@ -2,7 +2,7 @@
 
 namespace kagent::plan {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 80;
   std::string out = "\"";
   for (const char c : text.substr(0, kMost)) out += c >= ' ' && c < 127 ? c : '?';

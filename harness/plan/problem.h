@@ -1,4 +1,4 @@
-// What is wrong with a plan: an outcome of the answer, reported to its author.
+// Why a plan was refused: an outcome for its author, not an error of ours.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,13 @@
 namespace kagent::plan {
 
 struct Problem {
-  std::string kind;         // a stable word: "bad_plan", "unknown_tensor", "bad_argument", ...
-  std::string message;      // one line: what is wrong and what to do
-  std::optional<int> line;  // 1-based in the answer's python block
+  std::string kind;         // a stable word
+  std::string message;      // one line that says what was wrong and what to do
+  std::optional<int> line;  // in the answer's python block
 };
 
-// Text of a plan as part of a message: in double quotes, control characters replaced, at most 80 bytes.
-std::string quoted(std::string_view text);
+// "text" for a message: printable ASCII only, at most 80 characters.
+// (Not `quoted`: argument-dependent lookup would find std::quoted.)
+std::string in_quotes(std::string_view text);
 
 }  // namespace kagent::plan
