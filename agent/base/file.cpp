@@ -13,7 +13,9 @@ namespace kagent {
 namespace {
 
 Error io_error(const char* doing, const std::string& path, int reason) {
-  return {reason == ENOENT ? Code::kNotFound : Code::kIo,
+  return {reason == ENOENT   ? Code::kNotFound
+          : reason == EEXIST ? Code::kBusy
+                             : Code::kIo,
           fmt::format("cannot {} {}: {}", doing, path, std::strerror(reason))};
 }
 
@@ -27,6 +29,28 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+// Writes and syncs a temporary file beside `path`, then lets `publish` give it its name (0, or -1 with errno).
+Status write_whole(const std::string& path, std::string_view bytes, int (*publish)(const char*, const char*)) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty()) {
+    if (Status made = make_folder(parent.string()); !made) return made;
+  }
+  std::string temporary = path + ".tmp-XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return io_error("write", path, errno);
+  int reason = ::fchmod(fd, 0644) == 0 && write_all(fd, bytes) && ::fsync(fd) == 0 ? 0 : errno;
+  if (::close(fd) != 0 && reason == 0) reason = errno;
+  if (reason == 0 && publish(temporary.c_str(), path.c_str()) != 0) reason = errno;
+  if (reason != 0) {
+    ::unlink(temporary.c_str());
+    return io_error("write", path, reason);
+  }
+  sync_folder_of(path);
+  return Ok{};
+}
+
+}  // namespace
+
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,8 +58,6 @@ void sync_folder_of(const std::string& path) {
   ::fsync(fd);
   ::close(fd);
 }
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -58,24 +80,18 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  if (!parent.empty()) {
-    if (Status made = make_folder(parent.string()); !made) return made;
-  }
-  std::string temporary = path + ".tmp-XXXXXX";
-  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return io_error("write", path, errno);
-  ::fchmod(fd, 0644);
-  const bool written = write_all(fd, bytes) && ::fsync(fd) == 0;
-  const int reason = errno;
-  const bool closed = ::close(fd) == 0;
-  if (!written || !closed || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int why = written ? errno : reason;
-    ::unlink(temporary.c_str());
-    return io_error("write", path, why);
-  }
-  sync_folder_of(path);
-  return Ok{};
+  return write_whole(path, bytes, [](const char* temporary, const char* final) { return ::rename(temporary, final); });
+}
+
+Status create_file(const std::string& path, std::string_view bytes) {
+  // Unlike rename, link never replaces.
+  return write_whole(path, bytes, [](const char* temporary, const char* final) {
+    const int linked = ::link(temporary, final);
+    const int reason = errno;
+    ::unlink(temporary);
+    errno = reason;
+    return linked;
+  });
 }
 
 Status make_folder(const std::string& path) {

@@ -15,7 +15,13 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes = 
 // Creates parent folders. Errors: kIo (disk full, read-only, ...); the old file is then untouched.
 Status write_file(const std::string& path, std::string_view bytes);
 
+// The same for a file that must not exist yet: of two processes that race, one wins. Errors: kBusy (it exists), kIo.
+Status create_file(const std::string& path, std::string_view bytes);
+
 // mkdir -p. Errors: kIo.
 Status make_folder(const std::string& path);
+
+// Makes a new or renamed file's name durable. Best effort: some file systems refuse.
+void sync_folder_of(const std::string& path);
 
 }  // namespace kagent

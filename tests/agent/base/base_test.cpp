@@ -1,9 +1,13 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "agent/base/append_file.h"
+#include "agent/base/clock.h"
 #include "agent/base/file.h"
+#include "agent/base/json_text.h"
 #include "agent/base/nearest.h"
 #include "agent/base/sha256.h"
 
@@ -22,6 +26,26 @@ TEST(Nearest, FindsATypingMistakeAndNothingElse) {
   EXPECT_FALSE(nearest("x", {}));
 }
 
+TEST(Clock, WritesUtcWithMilliseconds) {
+  EXPECT_THAT(now_utc(), ::testing::MatchesRegex("2[0-9-]{9}T[0-9:]{8}[.][0-9]{3}Z"));
+}
+
+TEST(JsonText, IsReadWithoutExceptionsAndBounded) {
+  EXPECT_EQ(parse_json(R"({"a": ["[[", 1]})").value()["a"][1], 1);
+  EXPECT_EQ(parse_json("{").error().code, Code::kParse);
+  EXPECT_TRUE(parse_json(std::string(100, '[') + std::string(100, ']')).ok());
+  EXPECT_EQ(parse_json(std::string(1'000'000, '[')).error().code, Code::kParse);
+}
+
+TEST(JsonText, FieldsOfAnotherTypeAreNotThere) {
+  const nlohmann::json object = {{"n", 7}, {"s", "x"}};
+  EXPECT_EQ(integer_or(object, "n", 0), 7);
+  EXPECT_EQ(integer_or(object, "s", -1), -1);
+  EXPECT_EQ(text_or(object, "s", ""), "x");
+  EXPECT_EQ(text_or(object, "n", "none"), "none");
+  EXPECT_EQ(text_or(nlohmann::json::array(), "s", "none"), "none");
+}
+
 class Files : public ::testing::Test {
  protected:
   Files() { std::filesystem::create_directories(folder_); }
@@ -37,6 +61,31 @@ TEST_F(Files, AreWrittenWholeAndReadBack) {
   ASSERT_TRUE(write_file(folder_ + "/deep/er/x", "new").ok());
   EXPECT_EQ(read_file(folder_ + "/deep/er/x").value(), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ + "/deep/er"), {}), 1);
+}
+
+TEST_F(Files, ThatExistAreNeverCreatedAgain) {
+  ASSERT_TRUE(create_file(folder_ + "/x", "first").ok());
+  EXPECT_EQ(create_file(folder_ + "/x", "second").error().code, Code::kBusy);
+  EXPECT_EQ(read_file(folder_ + "/x").value(), "first");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, GrowByWholeAppends) {
+  AppendFile file = AppendFile::open(folder_ + "/log").value();
+  ASSERT_TRUE(file.append("one\n").ok());
+  ASSERT_TRUE(file.append("two\n").ok());
+  ASSERT_TRUE(file.truncate(4).ok());
+  ASSERT_TRUE(file.append("three\n").ok());
+  EXPECT_EQ(read_file(folder_ + "/log").value(), "one\nthree\n");
+  EXPECT_EQ(AppendFile::open(folder_ + "/none/log").error().code, Code::kNotFound);
+}
+
+TEST_F(Files, AreNotAppendedToByTwoWriters) {
+  AppendFile first = AppendFile::open(folder_ + "/log").value();
+  AppendFile second = AppendFile::open(folder_ + "/log").value();
+  ASSERT_TRUE(first.append("one\n").ok());
+  EXPECT_EQ(second.append("two\n").error().code, Code::kBusy);
+  EXPECT_EQ(read_file(folder_ + "/log").value(), "one\n");
 }
 
 TEST_F(Files, ThatCannotBeReadOrWrittenSayWhy) {
