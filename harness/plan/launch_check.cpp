@@ -72,7 +72,6 @@ class LaunchCheck {
  public:
   LaunchCheck(const Launch& launch, const Kernel& kernel, const Device& device)
       : launch_(launch), kernel_(kernel), device_(device) {
-    threads_ = launch.block[0] * launch.block[1] * launch.block[2];  // parse() keeps each below 2^31; see dimensions()
     shared_ = launch.shared_bytes + kernel.static_shared_bytes;
   }
 
@@ -104,6 +103,7 @@ class LaunchCheck {
                      text(kBlock[i]));
       }
     }
+    threads_ = launch_.block[0] * launch_.block[1] * launch_.block[2];
     if (threads_ > 1024) return wrong("a block of " + text(threads_) + " threads is over the limit of 1024");
     if (threads_ > kernel_.max_threads) {
       return wrong("a block of " + text(threads_) + " threads is over this kernel's limit of " +

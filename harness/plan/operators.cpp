@@ -75,12 +75,13 @@ std::vector<TensorId> written_by(const Operator& op) {
     }
   }
   // An out= tensor is an argument by keyword that is a result too.
-  const std::vector<TensorId> results = results_of(op);
+  const std::vector<TensorId> made = results_of(op);
+  const std::set<TensorId> results(made.begin(), made.end());
   for (const auto& [name, value] : op.kwargs) {
     std::vector<TensorId> named;
     tensors_of(value, named);
     for (const TensorId id : named) {
-      if (std::find(results.begin(), results.end(), id) != results.end()) out.push_back(id);
+      if (results.contains(id)) out.push_back(id);
     }
   }
   const bool updates = std::find(std::begin(kUpdatesRunningStatistics), std::end(kUpdatesRunningStatistics), op.name) !=

@@ -1,6 +1,6 @@
 #include "harness/plan/validate.h"
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,10 +115,12 @@ class Walk {
     for (const TensorId id : written_by(op)) {
       if (auto problem = writes(id, "operator " + in_quotes(name) + " writes to", "")) return problem;
     }
-    std::vector<TensorId> near = arguments;  // whose storage a result may share
+    const std::set<TensorId> own(arguments.begin(), arguments.end());
+    std::set<TensorId> storages;  // that a result may share: those of the arguments and of the results before it
+    for (const TensorId id : arguments) storages.insert(tensor(id).storage);
     for (const TensorId id : results_of(op)) {
-      if (auto problem = result(id, name, arguments, near)) return problem;
-      near.push_back(id);
+      if (auto problem = result(id, name, own, storages)) return problem;
+      storages.insert(tensor(id).storage);
     }
     return std::nullopt;
   }
@@ -147,16 +149,15 @@ class Walk {
   }
 
   // A new id, or one of the operator's own arguments (in place, or an operator that returned what it was given).
-  Maybe result(TensorId id, const std::string& name, const std::vector<TensorId>& arguments,
-               const std::vector<TensorId>& near) {
+  Maybe result(TensorId id, const std::string& name, const std::set<TensorId>& arguments,
+               const std::set<TensorId>& storages) {
     if (defined_[at(id)]) {
-      if (std::find(arguments.begin(), arguments.end(), id) != arguments.end()) return std::nullopt;
+      if (arguments.contains(id)) return std::nullopt;
       return wrong("bad_id", named(id) + ", a result of " + in_quotes(name) + ", is defined already");
     }
     const TensorId root = tensor(id).storage;
     if (root != id) {
-      const bool shared = std::any_of(near.begin(), near.end(), [&](TensorId n) { return tensor(n).storage == root; });
-      if (!shared) {
+      if (!storages.contains(root)) {
         return wrong("bad_view", named(id) + ", a result of " + in_quotes(name) + ", claims the storage of " +
                                      named(root) + ", which is none of the operator's");
       }
