@@ -119,7 +119,8 @@ Status Crew::start_tracer_and_compiler() {
     return spec_.log_folder.empty() ? std::string() : fmt::format("{}/{}.stderr", spec_.log_folder, name);
   };
   Started tracer = Child::start({"tracer",
-                                 {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py"},
+                                 {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal",
+                                  installation_.seal},
                                  "",
                                  log("tracer")});
   if (!tracer) return tracer.error();

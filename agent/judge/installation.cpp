@@ -41,6 +41,7 @@ Result<Installation> find_installation() {
     found.python = fs::exists(venv, failed) ? venv.string() : "python3";
   }
   found.library = (build / "lib" / "libkagent_harness.so").string();
+  found.seal = (build / "lib" / "libkagent_seal.so").string();
   found.compiler = (build / "bin" / "kagent-compile").string();
   found.cuda = environment("KAGENT_CUDA_ROOT");
   found.cache = cache_folder();

@@ -11,6 +11,7 @@ struct Installation {
   std::string root;      // holds harness/, prompts/, tasks/
   std::string python;    // a Python with torch: KAGENT_PYTHON, else .deps/venv/bin/python, else python3
   std::string library;   // libkagent_harness.so
+  std::string seal;      // libkagent_seal.so
   std::string compiler;  // kagent-compile
   std::string cuda;      // KAGENT_CUDA_ROOT: where NVRTC and CUDA's headers are; "" lets the compiler look
   std::string cache;     // compiled kernels

@@ -1,0 +1,99 @@
+// Runs a plan: operators through torch's dispatcher, kernels through the driver, on torch's current stream; optionally
+// as one CUDA graph.
+//
+// The plan was validated (harness/plan/validate.h) and re-inferred (harness/plan/infer.py) by the caller. One thread at
+// a time. Throws RunError.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "harness/execute/kernel_module.h"
+#include "harness/execute/operator_call.h"
+#include "harness/plan/kernels.h"
+#include "harness/plan/lifetimes.h"
+#include "harness/plan/plan.h"
+
+namespace kagent::execute {
+
+enum class Poison {
+  kOff,   // timed runs
+  kNan,   // floats NaN, integers 0x5f5f...
+  kHuge,  // floats 2^100 (fmaxf hides NaN), integers 0x5f5f...
+};
+
+struct Counts {
+  int copied_results = 0;  // results copied into planned strides in the last run of all steps
+  int patched_nodes = 0;   // graph: launches whose addresses are patched at each call
+  int copied_inputs = 0;   // graph: inputs copied in at each call
+  int copied_outputs = 0;  // graph: outputs copied out at each call
+};
+
+class Graph;
+
+class Executor {
+ public:
+  // `cubin` may be empty for a plan without launches. `device`: where cuda means.
+  Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device);
+  ~Executor();
+
+  // Tensors in the plan's order; shapes, strides and dtypes as planned. prepare() must follow.
+  void bind(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& buffers,
+            const std::vector<at::Tensor>& state);
+  // Runs the prepare steps again.
+  void prepare();
+  // `inputs`: the plan's tensor inputs in order. Returns the leaves of the plan's outputs, each a fresh tensor, laid
+  // out as planned.
+  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs);
+  // The same without a graph, with begin(step) and end() around each forward step.
+  std::vector<at::Tensor> run_observed(const std::vector<at::Tensor>& inputs, const std::function<void(int)>& begin,
+                                       const std::function<void()>& end);
+
+  void set_graph(bool on);
+  void set_poison(Poison poison);
+
+  [[nodiscard]] const plan::Plan& plan() const { return plan_; }
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] bool uses_graph() const { return graph_on_; }
+  [[nodiscard]] std::vector<std::string> library_operators()
+      const;                           // of forward, those that compute; sorted, each once
+  [[nodiscard]] int launches() const;  // in forward
+
+ private:
+  friend class Graph;
+  using Work = std::variant<OperatorCall, PreparedLaunch>;
+
+  std::vector<Work> resolve(const std::vector<plan::Step>& steps, const plan::Kernels& kernels);
+  void place(plan::TensorId id, const at::Tensor& tensor, const char* what);
+  void place_inputs(const std::vector<at::Tensor>& inputs);
+  void run_steps(std::vector<Work>& steps, const std::vector<std::vector<plan::TensorId>>& drop_after,
+                 const std::function<void(int)>& begin, const std::function<void()>& end);
+  void poison(const OperatorCall& call);
+  std::vector<at::Tensor> take_outputs();
+  void clear_forward();
+  void* address(plan::TensorId id) const { return environment_[static_cast<std::size_t>(id)].mutable_data_ptr(); }
+
+  plan::Plan plan_;
+  plan::Lifetimes lifetimes_;
+  c10::Device device_;
+  std::unique_ptr<KernelModule> module_;
+  std::vector<Work> prepare_;
+  std::vector<Work> forward_;
+  std::vector<plan::TensorId> inputs_;   // tensor inputs
+  std::vector<plan::TensorId> outputs_;  // tensor leaves
+  std::vector<at::Tensor> environment_;  // by plan id
+  std::vector<bool> lasting_;            // ids that outlive a call: sources and what prepare made
+  std::unique_ptr<Graph> graph_;
+  bool graph_on_;
+  bool prepared_ = false;
+  Poison poison_ = Poison::kOff;
+  Counts counts_;
+};
+
+}  // namespace kagent::execute
