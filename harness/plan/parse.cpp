@@ -215,7 +215,7 @@ class PlanReader {
     } else if (key == "tuple" || key == "list") {
       out.kind = key == "tuple" ? Tree::Kind::kTuple : Tree::Kind::kList;
       reader_.each(inner, here, kMaxTensors, [&](const json& child, const Place& place) {
-        out.children.emplace_back("", tree(child, place, depth + 1));
+        out.children.push_back({"", tree(child, place, depth + 1)});
       });
     } else if (key == "dict") {
       out.kind = Tree::Kind::kDict;
@@ -223,7 +223,7 @@ class PlanReader {
         if (!reader_.array(pair, place, 2)) return;
         if (pair.size() != 2) return reader_.fail(place, "must be [key, tree]");
         std::string name = reader_.text(pair[0], place, kMaxText);
-        out.children.emplace_back(std::move(name), tree(pair[1], place, depth + 1));
+        out.children.push_back({std::move(name), tree(pair[1], place, depth + 1)});
       });
     } else {
       reader_.fail(at, "has the unknown field " + in_quotes(key));

@@ -67,11 +67,18 @@ struct Step {
   std::optional<int> line;  // in the answer's python block
 };
 
+struct Branch;
+
 struct Tree {  // what forward returns
   enum class Kind { kTensor, kTuple, kList, kDict, kValue } kind = Kind::kValue;
   TensorId tensor = 0;
-  std::vector<std::pair<std::string, Tree>> children;  // keys are empty but in a dict
+  std::vector<Branch> children;
   Value value;
+};
+
+struct Branch {
+  std::string key;  // empty but in a dict
+  Tree tree;
 };
 
 struct Plan {

@@ -48,7 +48,7 @@ TEST(Parse, ReadsEveryPartOfThePlan) {
   EXPECT_TRUE(std::get<TensorRef>(fc.args[0].data).strided);
   EXPECT_EQ(std::get<double>(fc.args[4].data), -std::numeric_limits<double>::infinity());
   ASSERT_EQ(plan.outputs.children.size(), 2U);
-  EXPECT_EQ(plan.outputs.children[1].second.children[1].first, "h");
+  EXPECT_EQ(plan.outputs.children[1].tree.children[1].key, "h");
 }
 
 TEST(Parse, PrintingAndReadingAgainChangesNothing) {
