@@ -60,7 +60,7 @@ std::optional<std::int64_t> byte_extent(const Tensor& tensor) {
   if (element_count(tensor) == 0) return 0;
   std::int64_t last = tensor.offset;
   for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
-    last += bounded_product(tensor.shape[i] - 1, tensor.stride[i]);  // at most nine terms of 2^47
+    last += bounded_product(tensor.shape[i] - 1, tensor.stride[i]);  // at most 17 terms of 2^47
   }
   if (last >= kMaxBytes) return std::nullopt;
   const std::int64_t extent = bounded_product(last + 1, dtype_bytes(tensor.dtype));

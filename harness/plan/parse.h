@@ -16,7 +16,7 @@ namespace kagent::plan {
 inline constexpr std::size_t kMaxPlanBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxTensors = 65536;
 inline constexpr std::size_t kMaxSteps = 20000;
-inline constexpr std::size_t kMaxDims = 8;
+inline constexpr std::size_t kMaxDims = 16;
 inline constexpr std::size_t kMaxValues = 2'000'000;  // JSON values of the whole text
 inline constexpr int kMaxDepth = 16;
 inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 47;        // of a tensor
