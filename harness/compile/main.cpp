@@ -56,6 +56,10 @@ class Server {
  public:
   Server(std::string cuda, const std::string& cache, std::vector<std::string> include, const std::string& header)
       : nvrtc_(load_nvrtc(cuda)), cache_(cache) {
+    // NVRTC keeps an (empty) folder for its precompiled headers where TMPDIR says; children must be able to read it.
+    scratch_ = (fs::temp_directory_path() / "kagent-pch-XXXXXX").string();
+    if (::mkdtemp(scratch_.data()) == nullptr) nvrtc_.error = "cannot make a temporary folder for NVRTC";
+    ::setenv("TMPDIR", scratch_.c_str(), 1);
     options_.kagent_cuh = read_text(header);
     options_.include = std::move(include);
     if (options_.include.empty()) {
@@ -65,6 +69,13 @@ class Server {
       }
     }
   }
+
+  ~Server() {
+    std::error_code ignored;
+    fs::remove_all(scratch_, ignored);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
 
   json answer(const json& request) {
     const std::string cmd = request.is_object() ? request.value("cmd", "") : "";
@@ -132,7 +143,8 @@ class Server {
 
   // NVRTC makes a precompiled header of a prefix when it meets it first; children inherit it.
   void warm(const Options& options, const std::vector<std::string>& headers) {
-    if (headers.empty() || !warmed_.insert(options.arch + prefix_of(headers)).second) return;
+    // Also without headers: the first compilation loads NVRTC's builtins, which a sealed child could not find.
+    if (!warmed_.insert(options.arch + prefix_of(headers)).second) return;
     Source nothing;
     nothing.headers = headers;
     nothing.text = prefix_of(headers) + "#line 1 \"" + kAnswerName + "\"\n__global__ void kagent_warm() {}\n";
@@ -147,6 +159,7 @@ class Server {
     seal::Rules rules;
     rules.readable = options.include;
     rules.readable.push_back(fs::path(nvrtc_.library).parent_path().string());
+    rules.readable.push_back(scratch_);
     rules.writable = {folder};
     rules.cpu_seconds = kDeadlineS;
     rules.file_bytes = 256L << 20;
@@ -251,6 +264,7 @@ class Server {
   }
 
   Nvrtc nvrtc_;
+  std::string scratch_;
   Cache cache_;
   Options options_;
   std::set<std::string> warmed_;
