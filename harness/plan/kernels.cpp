@@ -114,7 +114,6 @@ std::int64_t blocks_per_sm(const Device& device, std::int64_t registers, std::in
   std::int64_t blocks = std::min(device.blocks_per_sm, device.threads_per_sm / (warps * kWarp));
   if (registers > 0) {
     const std::int64_t a_warp = round_up(registers * kWarp, kRegisterUnit);
-    if (a_warp * round_up(warps, kPartitions) > device.registers_per_sm) return 0;
     const std::int64_t a_partition = device.registers_per_sm / kPartitions / a_warp;  // warps
     blocks = std::min(blocks, a_partition * kPartitions / warps);
   }

@@ -175,6 +175,15 @@ const Broken kBroken[] = {
     {"TagOfNothing", [](Json& r) { r["tags"][0][1] = add_tensor(r, {2}, {1}); }, "unknown_tensor", "tag \"layer1.0\""},
     {"UnknownKernel", [](Json& r) { forward(r, sample::kBn)["launch"] = "bn<1>"; }, "unknown_kernel",
      R"(no kernel "bn<1>" was compiled; there is "bn<0>", "fc")"},
+    {"KernelInPrepareOnly",
+     [](Json& r) {
+       Json launch = forward(r, sample::kBn);
+       launch["args"] = {t(1), t(1), nullptr, t(5), 1, 1.0, {{"array", {t(4), 7, 0.5, {{"i64", 1}}}}}};
+       r["prepare"].push_back(launch);
+       r["forward"].erase(sample::kFc);
+       r["forward"].erase(sample::kBn);
+     },
+     "no_kernel", "forward launches no kernel"},
     {"NoKernelInForward",
      [](Json& r) {
        r["forward"].erase(sample::kFc);
