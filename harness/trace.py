@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import traceback
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,9 +76,9 @@ def _to_fake(model: torch.nn.Module, mode: FakeTensorMode) -> torch.nn.Module:
     return model
 
 
-def failed(stage: str, kind: str, message: str, line: int | None = None) -> dict:
+def failed(stage: str, kind: str, message: str, line: int | None = None, detail: str = "") -> dict:
     clean = "".join(c if c.isprintable() else " " for c in str(message))[:1000]
-    return {"ok": False, "error": {"stage": stage, "kind": kind, "message": clean, "line": line, "block": "python" if line else "", "detail": ""}}
+    return {"ok": False, "error": {"stage": stage, "kind": kind, "message": clean, "line": line, "block": "python" if line else "", "detail": detail}}
 
 
 class Server:
@@ -111,7 +112,8 @@ class Server:
                 return b"+" + json.dumps(task.trace(cls, limit), separators=(",", ":")).encode()
             except BaseException as error:  # noqa: BLE001  whatever a host program raises is its author's
                 kind, message = explain(error)
-                return b"-" + json.dumps({"kind": kind, "message": message, "line": answer_line(error)}).encode()
+                detail = "".join(traceback.format_exception(error))[-3000:]
+                return b"-" + json.dumps({"kind": kind, "message": message, "line": answer_line(error), "detail": detail}).encode()
 
         return self._sealed(work, int(request.get("seconds", 20)))
 
@@ -146,7 +148,7 @@ class Server:
         if data[:1] == b"-":
             line = said.get("line") if isinstance(said, dict) else None
             said = said if isinstance(said, dict) else {}
-            return failed("trace", str(said.get("kind", "exception"))[:60], said.get("message", ""), line if isinstance(line, int) else None)
+            return failed("trace", str(said.get("kind", "exception"))[:60], said.get("message", ""), line if isinstance(line, int) else None, str(said.get("detail", ""))[:3000])
         return {"ok": True, "plan": data[1:].decode(), "kernels": _kernels(said), "elapsed_s": time.monotonic() - begin}
 
 
@@ -171,6 +173,10 @@ def main() -> None:
     arguments = sys.argv[1:]
     library = arguments[arguments.index("--seal") + 1] if "--seal" in arguments else os.path.join(HERE, "..", "build", "release", "lib", "libkagent_seal.so")
     os.environ.clear()
+    # Tensors here say they are on CUDA and are not: nothing may look for a GPU, least of all in a forked child of a process that has looked.
+    torch.cuda.is_available = lambda: False
+    torch.cuda.device_count = lambda: 0
+    torch._C._cuda_getDeviceCount = lambda: 0
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what task files print is not protocol
     server = None

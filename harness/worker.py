@@ -34,6 +34,7 @@ class Worker:
         self.library = library
         self.model = self.task = self.state = self.executor = None
         self.seed = 42
+        self.facts: dict = {}
         self.plan_outputs: Any = None
         self.timed: dict[str, Timed] = {}
         self.graphs: dict[int, Any] = {}
@@ -49,6 +50,7 @@ class Worker:
             torch.cuda.init()
             answer.update(device=device_facts(), gpu_processes=gpu_processes(), cudnn=torch.backends.cudnn.version())
         torch.ops.load_library(self.library)
+        import plan.infer  # noqa: F401  takes a second or two: now, while others warm up too
         return answer
 
     def load(self, request: dict) -> dict:
@@ -57,7 +59,9 @@ class Worker:
         self.task = load_task(request["file"])
         self.model = build_model(self.task, self.seed, self.device)
         self.state = ModelState(self.model)
+        from plan.infer import facts_of
         inputs = self._inputs(self.seed, 1.0)
+        self.facts = facts_of(self.model, inputs)
         return {"inputs": describe(inputs), "parameter_bytes": sum(p.numel() * p.element_size() for p in self.model.parameters()),
                 "elapsed_s": time.monotonic() - begin}
 
@@ -228,9 +232,9 @@ class Worker:
         return make_inputs(self.task, seed, scale, self.device)
 
     def _infer(self, parsed: dict) -> None:
-        from plan.infer import Rejected, facts_of, infer
+        from plan.infer import Rejected, infer
         try:
-            infer(parsed, facts_of(self.model, self._inputs(self.seed, 1.0)))
+            infer(parsed, self.facts)
         except Rejected as error:
             raise Failure("validate", error.kind, error.message, "", error.line, "python" if error.line else None) from error
 

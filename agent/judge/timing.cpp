@@ -61,7 +61,8 @@ std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::
                                                     {"calls", kept.answer.value("calls", 1)},
                                                     {"file", file},
                                                     {"tolerance", kTolerance},
-                                                    {"flags", "official"}},
+                                                    {"flags", "official"},
+                                                    {"outputs_only", true}},
                                                    Seconds(crew.deadlines().compare));
   if (auto failure = failure_of(crew.reference(), compared, "internal")) return failure;
   if (compared.answer.value("passed", false)) return std::nullopt;

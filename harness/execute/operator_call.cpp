@@ -3,6 +3,7 @@
 #include <ATen/core/List.h>
 #include <ATen/core/jit_type.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <c10/core/MemoryFormat.h>
 
 #include <algorithm>
@@ -87,6 +88,16 @@ c10::IValue list_value(const plan::List& items, const c10::TypePtr& element) {
 c10::IValue constant(const Value& v, c10::TypePtr type, const c10::Device& device) {
   if (std::holds_alternative<std::monostate>(v.data)) return {};
   type = without_optional(type);
+  if (type->kind() == c10::TypeKind::TensorType) {
+    // A Python number where a tensor is expected: torch's argument parser makes a "wrapped number" of it, which does not promote dtypes.
+    const auto* i = std::get_if<std::int64_t>(&v.data);
+    const auto* b = std::get_if<bool>(&v.data);
+    at::Tensor number = b != nullptr   ? at::scalar_tensor(*b, at::TensorOptions().dtype(c10::kBool))
+                        : i != nullptr ? at::scalar_tensor(*i, at::TensorOptions().dtype(c10::kLong))
+                                       : at::scalar_tensor(as_double(v), at::TensorOptions().dtype(c10::kDouble));
+    number.unsafeGetTensorImpl()->set_wrapped_number(true);
+    return number;
+  }
   if (const auto* named = std::get_if<plan::Named>(&v.data)) {
     switch (named->kind) {
       case plan::Named::Kind::kDtype:
