@@ -5,6 +5,7 @@ clears its environment and keeps no earlier answer, so there is nothing in it fo
 """
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -15,6 +16,11 @@ import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+
+# Tensors here say they are on CUDA and are not. The CUDA runtime must find no driver, as on a machine without a GPU: a forked child of a process that
+# has started CUDA cannot use it, and a sealed one could not open the device. The stand-in carries the driver's name and nothing else.
+SEAL_LIBRARY = sys.argv[sys.argv.index("--seal") + 1] if "--seal" in sys.argv else os.path.join(HERE, "..", "build", "release", "lib", "libkagent_seal.so")
+ctypes.CDLL(os.path.join(os.path.dirname(SEAL_LIBRARY), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
 
 import torch  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
@@ -170,20 +176,14 @@ def _warm_errors() -> None:
 
 
 def main() -> None:
-    arguments = sys.argv[1:]
-    library = arguments[arguments.index("--seal") + 1] if "--seal" in arguments else os.path.join(HERE, "..", "build", "release", "lib", "libkagent_seal.so")
     os.environ.clear()
-    # Tensors here say they are on CUDA and are not: nothing may look for a GPU, least of all in a forked child of a process that has looked.
-    torch.cuda.is_available = lambda: False
-    torch.cuda.device_count = lambda: 0
-    torch._C._cuda_getDeviceCount = lambda: 0
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what task files print is not protocol
     server = None
     for line in sys.stdin:
         try:
             request = json.loads(line)
-            server = server or Server(library)
+            server = server or Server(SEAL_LIBRARY)
             handlers = {"hello": server.hello, "task": server.load, "trace": server.trace, "trace_reference": server.trace_reference}
             handler = handlers.get(request.get("cmd"))
             reply = handler(request) if handler else failed("internal", "bad_request", f"unknown cmd {request.get('cmd')!r}")

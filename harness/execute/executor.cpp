@@ -232,6 +232,7 @@ std::vector<at::Tensor> Executor::run_observed(const std::vector<at::Tensor>& in
 std::vector<at::Tensor> Executor::run(const std::vector<at::Tensor>& inputs) {
   if (!graph_on_) return run_observed(inputs, {}, {});
   if (!graph_) {
+    const Precision precision(plan_.tf32);
     place_inputs(inputs);  // the checks of the first call
     graph_ = std::make_unique<Graph>(*this, inputs);
   }

@@ -12,7 +12,7 @@ import torch
 
 FLUSH_BYTES = 256 << 20
 MAX_SETS = 8
-MAX_SET_BYTES = 4 << 30
+L2_TIMES = 3  # the sets together are larger than this many L2 caches
 
 
 class Timed:
@@ -20,7 +20,8 @@ class Timed:
 
     def __init__(self, call: Callable[[list], Any], make_inputs: Callable[[int], list], set_bytes: int, seed: int, warmup: int):
         self.call = call
-        count = max(2, min(MAX_SETS, MAX_SET_BYTES // max(set_bytes, 1)))
+        l2_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+        count = max(2, min(MAX_SETS, 1 + L2_TIMES * l2_bytes // max(set_bytes, 1)))
         self.seeds = [seed + 1000 * i for i in range(count)]
         self.sets = [make_inputs(s) for s in self.seeds]
         self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
