@@ -51,7 +51,10 @@ class Worker:
             torch.cuda.init()
             answer.update(device=device_facts(), gpu_processes=gpu_processes(), cudnn=torch.backends.cudnn.version())
         torch.ops.load_library(self.library)
-        import plan.infer  # noqa: F401  takes a second or two: now, while others warm up too
+        # Tensors without data need seconds at their first use: now, while others warm up too.
+        import plan.infer  # noqa: F401
+        with torch._subclasses.fake_tensor.FakeTensorMode(), torch.no_grad():
+            torch.nn.functional.linear(torch.empty(2, 2, device="cuda"), torch.empty(2, 2, device="cuda")).relu()
         return answer
 
     def load(self, request: dict) -> dict:
