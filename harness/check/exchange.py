@@ -1,72 +1,114 @@
-"""The file in which outputs travel from the candidate worker to the reference worker (docs/protocol.md)."""
+"""The file that carries outputs and state from the candidate worker to the reference worker (docs/protocol.md).
+
+8 bytes "KAGENT01", 8 bytes little-endian header length, a JSON header
+{"structure": tree, "tensors": [{"name", "shape", "dtype", "offset", "bytes"}], "outputs": n}, then raw contiguous
+tensors, each at `offset` (a multiple of 64) from the start of the file. The first n tensors are the outputs in the
+order of the tree, the rest is the state by qualified name."""
+
 from __future__ import annotations
 
 import json
+import math
+import mmap
+import os
 import struct
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import torch
 
+from check.structure import Tree
 from model.failure import Failure
 from model.inputs import dtype_name
 
 MAGIC = b"KAGENT01"
-_DTYPES = {dtype_name(d): d for d in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16,
-                                       torch.int8, torch.uint8, torch.bool)}
+_ALIGN = 64
+_MOST_HEADER_BYTES = 16 << 20
+_CHUNK_BYTES = 64 << 20
+_DTYPES = {dtype_name(dtype): dtype for dtype in (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8,
+    torch.uint8, torch.bool, torch.complex64, torch.complex128)}
 
 
-def structure_of(value: Any, leaves: list[torch.Tensor]) -> Any:
-    """The tree of an output, tensors replaced by their number; appends the tensors to `leaves`."""
-    if isinstance(value, torch.Tensor):
-        leaves.append(value)
-        return {"t": len(leaves) - 1}
-    if isinstance(value, (tuple, list)):
-        return {"tuple" if isinstance(value, tuple) else "list": [structure_of(v, leaves) for v in value]}
-    if isinstance(value, dict):
-        return {"dict": [[str(k), structure_of(v, leaves)] for k, v in value.items()]}
-    return {"value": value if isinstance(value, (bool, int, float)) or value is None else repr(value)}
+@dataclass
+class Outcome:
+    """What a run left: tensors on any device (read back: views of the mapped file, on the CPU)."""
+    structure: Tree
+    outputs: list[torch.Tensor]
+    state: dict[str, torch.Tensor]
 
 
-def structure_of_plan(tree: dict, counter: list[int]) -> Any:
-    """The same tree of a plan's `outputs`: tensors are numbered in order."""
-    if "t" in tree:
-        counter[0] += 1
-        return {"t": counter[0] - 1}
-    for key in ("tuple", "list"):
-        if key in tree:
-            return {key: [structure_of_plan(child, counter) for child in tree[key]]}
-    if "dict" in tree:
-        return {"dict": [[k, structure_of_plan(child, counter)] for k, child in tree["dict"]]}
-    return tree
+def write_outcome(path: str, outcome: Outcome) -> None:
+    tensors = [(f"output {i}", tensor) for i, tensor in enumerate(outcome.outputs)] + list(outcome.state.items())
+    entries = [_entry(name, tensor) for name, tensor in tensors]
+    header = {"structure": outcome.structure, "tensors": entries, "outputs": len(outcome.outputs)}
+    # The header's own length moves the offsets: leave room for them once, then fill them in.
+    offset = _aligned(len(MAGIC) + 8 + len(json.dumps(header)) + 20 * len(entries))
+    for entry in entries:
+        entry["offset"] = offset
+        offset = _aligned(offset + entry["bytes"])
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(MAGIC + struct.pack("<Q", len(text)) + text)
+        for entry, (_, tensor) in zip(entries, tensors):
+            file.seek(entry["offset"])
+            _write_tensor(file, tensor)
+        file.truncate(offset)
 
 
-def write(path: str, structure: Any, outputs: list[torch.Tensor], state: dict[str, torch.Tensor]) -> None:
-    tensors = [(f"output {i}", t) for i, t in enumerate(outputs)] + [(f"state {name}", t) for name, t in state.items()]
-    on_cpu = [(name, t.detach().to("cpu").contiguous()) for name, t in tensors]
-    header, offset = [], 0
-    for name, t in on_cpu:
-        size = t.numel() * t.element_size()
-        header.append({"name": name, "shape": list(t.shape), "dtype": dtype_name(t.dtype), "offset": offset, "bytes": size})
-        offset += size
-    head = json.dumps({"structure": structure, "tensors": header}).encode()
-    with open(path, "wb") as f:
-        f.write(MAGIC + struct.pack("<Q", len(head)) + head)
-        for _, t in on_cpu:
-            if t.numel():
-                f.write(memoryview(t.reshape(-1).view(torch.uint8).numpy()))
+def read_outcome(path: str) -> Outcome:
+    """Raises Failure (internal, bad_file) for anything but a whole, consistent file."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < len(MAGIC) + 8:
+                raise _bad(path, "too short")
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except OSError as error:
+        raise _bad(path, error.strerror or str(error)) from error
+    if data[:8] != MAGIC:
+        raise _bad(path, "no KAGENT01 at its start")
+    (length,) = struct.unpack("<Q", data[8:16])
+    if length > min(size - 16, _MOST_HEADER_BYTES):
+        raise _bad(path, "its header is longer than it is")
+    try:
+        header = json.loads(data[16:16 + length])
+        tensors = [(str(entry["name"]), _view(data, size, entry)) for entry in header["tensors"]]
+        outputs = int(header["outputs"])
+        structure = header["structure"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _bad(path, f"its header is wrong ({error})") from error
+    if not 0 <= outputs <= len(tensors) or not isinstance(structure, dict):
+        raise _bad(path, "its header is wrong (outputs)")
+    return Outcome(structure, [tensor for _, tensor in tensors[:outputs]], dict(tensors[outputs:]))
 
 
-def read(path: str) -> tuple[Any, dict[str, torch.Tensor]]:
-    """(structure, tensors by name, on the CPU)."""
-    with open(path, "rb") as f:
-        if f.read(8) != MAGIC:
-            raise Failure("internal", "bad_file", f"{path} is no exchange file")
-        (length,) = struct.unpack("<Q", f.read(8))
-        head = json.loads(f.read(length))
-        data = bytearray(f.read())
-    tensors = {}
-    for t in head["tensors"]:
-        dtype = _DTYPES[t["dtype"]]
-        raw = torch.frombuffer(data, dtype=dtype, count=t["bytes"] // dtype.itemsize, offset=t["offset"]) if t["bytes"] else torch.empty(0, dtype=dtype)
-        tensors[t["name"]] = raw.reshape(t["shape"])
-    return head["structure"], tensors
+def _entry(name: str, tensor: torch.Tensor) -> dict[str, Any]:
+    return {"name": name, "shape": list(tensor.shape), "dtype": dtype_name(tensor.dtype), "offset": 0,
+            "bytes": tensor.numel() * tensor.element_size()}
+
+
+def _write_tensor(file: BinaryIO, tensor: torch.Tensor) -> None:
+    flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    for begin in range(0, flat.numel(), _CHUNK_BYTES):
+        chunk = flat[begin:begin + _CHUNK_BYTES].cpu()
+        file.write(bytes(chunk.untyped_storage())[chunk.storage_offset():chunk.storage_offset() + chunk.numel()])
+
+
+def _view(data: mmap.mmap, size: int, entry: dict[str, Any]) -> torch.Tensor:
+    shape, dtype = [int(n) for n in entry["shape"]], _DTYPES[entry["dtype"]]
+    offset, count = int(entry["offset"]), math.prod(shape)
+    if min(shape, default=0) < 0 or offset < 16 or count * dtype.itemsize != entry["bytes"] or \
+            offset + entry["bytes"] > size:
+        raise ValueError(f"tensor {entry['name']} lies outside the file")
+    if count == 0:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(data, dtype=dtype, count=count, offset=offset).view(shape)
+
+
+def _aligned(n: int) -> int:
+    return (n + _ALIGN - 1) // _ALIGN * _ALIGN
+
+
+def _bad(path: str, why: str) -> Failure:
+    return Failure("internal", "bad_file", f"the outputs file {path} cannot be used: {why}")

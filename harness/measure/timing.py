@@ -1,62 +1,68 @@
-"""Timed runs of one kind (eager, graphed_eager, null_plan, plan) on rotated inputs with a cold L2, by CUDA events.
+"""Timed runs of one contender on rotated inputs with a cold L2, by CUDA events.
 
-Every run is preceded by a write of FLUSH_BYTES, which evicts the L2, and by a synchronisation-free event pair around the call alone. Inputs
-rotate among several sets with contents of their own; the output of one random run of each burst is kept for checking.
+Before each run the state is what it was at first, and a write of FLUSH_BYTES has evicted the L2. The host waits for
+that write: it is ahead of nothing, so that enqueueing costs what it costs in use. The events enclose the call alone;
+flags are set once a burst. One random run of each burst is kept for checking.
 """
+
 from __future__ import annotations
 
+import functools
 import random
-from typing import Any, Callable
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-FLUSH_BYTES = 256 << 20
-MAX_SETS = 8
-L2_TIMES = 3  # the sets together are larger than this many L2 caches
+from measure.contenders import Contender
+from model.state import ModelState
+
+FLUSH_BYTES = 256 << 20  # over four times the L2 of an H200 (60 MiB), twice that of the largest other GPUs
 
 
-class Timed:
-    """`call(inputs)` runs once. `make_inputs(seed)` draws a set. Everything stays on the current stream."""
+@dataclass
+class Kept:
+    """One timed run: its input set, what it returned, and the state it left."""
+    index: int
+    output: Any
+    state: dict[str, torch.Tensor]
 
-    def __init__(self, call: Callable[[list], Any], make_inputs: Callable[[int], list], set_bytes: int, seed: int, warmup: int):
-        self.call = call
-        l2_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
-        count = max(2, min(MAX_SETS, 1 + L2_TIMES * l2_bytes // max(set_bytes, 1)))
-        self.seeds = [seed + 1000 * i for i in range(count)]
-        self.sets = [make_inputs(s) for s in self.seeds]
-        self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
-        self.next = 0
-        self.kept: tuple[int, Any] | None = None
-        self.random = random.Random()
-        for _ in range(max(warmup, 1)):
-            self.call(self.sets[self._advance()])
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        output = self.call(self.sets[self._advance()])
-        torch.cuda.synchronize()
-        self.peak_bytes = torch.cuda.max_memory_allocated() - before
-        del output
 
-    def _advance(self) -> int:
-        self.next = (self.next + 1) % len(self.sets)
-        return self.next
+class Timer:
+    def __init__(self, contender: Contender, sets: list[list[Any]], seeds: list[int], state: ModelState, warmup: int):
+        self.seeds = seeds
+        self.kept: Kept | None = None
+        self._contender, self._sets, self._state = contender, sets, state
+        self._flush = _flush_buffer()
+        self._next, self._random = 0, random.SystemRandom()
+        state.restore()
+        with contender.mode():
+            self.peak_bytes = contender.begin(sets)
+        self._changed = state.changed()  # only this much is put back before each run
+        self.estimate_ms = min(self.burst(max(warmup, 2, len(sets))))
 
     def burst(self, count: int) -> list[float]:
         """Milliseconds of `count` runs."""
-        kept_run = self.random.randrange(count)
+        chosen = self._random.randrange(count)
         begins = [torch.cuda.Event(enable_timing=True) for _ in range(count)]
         ends = [torch.cuda.Event(enable_timing=True) for _ in range(count)]
         self.kept = None
-        for i in range(count):
-            index = self._advance()
-            self.flush.zero_()
-            torch.cuda.synchronize()  # the host is ahead of nothing: enqueueing costs as it does in use
-            begins[i].record()
-            output = self.call(self.sets[index])
-            ends[i].record()
-            if i == kept_run:
-                self.kept = (index, output)
-            del output
+        with self._contender.mode():
+            for i in range(count):
+                index, self._next = self._next, (self._next + 1) % len(self._sets)
+                self._state.restore(self._changed)
+                self._flush.zero_()
+                torch.cuda.synchronize()
+                begins[i].record()
+                output = self._contender.run(index)
+                ends[i].record()
+                if i == chosen:
+                    self.kept = Kept(index, output, {name: t.clone() for name, t in self._state.live.items()})
+                del output
         torch.cuda.synchronize()
-        return [b.elapsed_time(e) for b, e in zip(begins, ends)]
+        return [begin.elapsed_time(end) for begin, end in zip(begins, ends)]
+
+
+@functools.cache
+def _flush_buffer() -> torch.Tensor:
+    return torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")

@@ -15,8 +15,8 @@ from model.state import move_plain_state
 
 def build_model(task: Task, seed: int, device: torch.device) -> nn.Module:
     """Order of seeding and casting as in the official evaluator (eval_kernel_against_ref): seed, constructor arguments,
-    seed, constructor, .to(device, float32). Train mode as constructed. Plain tensor attributes, which .to() forgets, are
-    moved too, so that state starts on the device."""
+    seed, constructor, .to(device, float32). Train mode as constructed. Plain tensor attributes, which .to() forgets,
+    are moved too, so that state starts on the device."""
     try:
         with torch.no_grad():
             set_seed(seed)

@@ -33,7 +33,7 @@ class ModelState:
     they get back the very tensor they held, so that addresses stay (a captured graph and a bound plan rely on it)."""
 
     def __init__(self, model: nn.Module):
-        self._owners = [(owner, attribute, getattr(owner, attribute)) for _, owner, attribute in plain_attributes(model)]
+        self._owners = [(owner, name, getattr(owner, name)) for _, owner, name in plain_attributes(model)]
         self.live = state_tensors(model)  # the tensors a bound plan reads and writes
         self.initial = {name: tensor.detach().clone() for name, tensor in self.live.items()}
 

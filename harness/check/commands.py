@@ -1,0 +1,88 @@
+"""run, compare and strides (docs/protocol.md, "Worker")."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+import torch
+
+from check.changes import ReadOnly
+from check.compare import compare
+from check.exchange import Outcome, read_outcome, write_outcome
+from check.structure import Tree, flatten
+from model.eager import call_eager
+from model.flags import precision
+from model.inputs import tensors_of
+from model.session import Answer, Request, Session, argument
+from model.state import state_tensors
+
+Call = Callable[[list[Any]], tuple[Tree, list[torch.Tensor]]]  # inputs to structure and leaves
+
+_MOST_CALLS = 100
+
+
+def run(session: Session, request: Request) -> Answer:
+    """The loaded plan on real data; what it leaves unwritten holds NaN for an even seed, 2^100 for an odd one (fmaxf
+    hides NaN)."""
+    begin = time.monotonic()
+    plan = session.need_plan()
+    plan.set_poison("nan" if argument(request, "seed", int) % 2 == 0 else "huge")
+    try:
+        outcome = _outcome(session, request, lambda inputs: (plan.structure, plan.run(inputs)))
+        write_outcome(argument(request, "out", str), outcome)
+    finally:
+        session.state.restore()
+        plan.set_poison("off")
+    return {"elapsed_s": time.monotonic() - begin}
+
+
+def compare_file(session: Session, request: Request) -> Answer:
+    """A file of `run` or `time_check` against eager, freshly run under the asked flags."""
+    begin = time.monotonic()
+    session.need_task()
+    session.need_role("reference", "compare")
+    got = read_outcome(argument(request, "file", str))
+    tolerance = argument(request, "tolerance", float, 1e-3)
+    try:
+        with torch.no_grad(), precision(argument(request, "flags", str, "official")):
+            want = _outcome(session, request, lambda inputs: flatten(call_eager(session.task, session.model, inputs)))
+        if argument(request, "outputs_only", bool, False):
+            got.state, want.state = {}, {}
+        answer = compare(got, want, tolerance)
+    finally:
+        session.state.restore()
+    return {**answer, "elapsed_s": time.monotonic() - begin}
+
+
+def strides(session: Session, request: Request) -> Answer:
+    """Planned against real: one run without a graph; `differing` results had another layout than planned and were
+    copied."""
+    plan = session.need_plan()
+    session.state.restore()
+    graph = plan.info()["graph"]
+    plan.set_graph(False)
+    plan.run(session.inputs(session.seed))
+    session.synchronize()
+    differing = plan.info()["restrides"]
+    plan.set_graph(graph)
+    session.state.restore()
+    return {"differing": differing}
+
+
+def _outcome(session: Session, request: Request, call: Call) -> Outcome:
+    """`calls` calls in a row from the initial state, the i-th (from 0) on the inputs of seed + i; the outputs are the
+    last one's. Candidate and reference draw the same. Parameters, and inputs of the last call, that were written to are
+    part of the state."""
+    seed, scale = argument(request, "seed", int), argument(request, "scale", float, 1.0)
+    session.state.restore()
+    parameters = ReadOnly({f"parameter {name}": tensor for name, tensor in session.model.named_parameters()})
+    for i in range(min(max(argument(request, "calls", int, 1), 1), _MOST_CALLS)):
+        inputs = session.inputs(seed + i, scale)
+        given = ReadOnly({f"input {k}": tensor for k, tensor in enumerate(tensors_of(inputs))})
+        structure, outputs = call(inputs)
+        session.synchronize()
+    return Outcome(structure, outputs, {**state_tensors(session.model), **parameters.changed(), **given.changed()})
+
+
+COMMANDS = {"run": (run, "run"), "compare": (compare_file, "internal"), "strides": (strides, "run")}

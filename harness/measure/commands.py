@@ -1,0 +1,115 @@
+"""time_begin, time_burst, time_check, time_end and profile (docs/protocol.md, "Worker")."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+
+from check.exchange import Outcome, write_outcome
+from measure import nvml
+from measure.contenders import Contender, Eager, GraphedEager, Plan
+from measure.input_sets import set_count, set_seeds
+from measure.timing import Timer
+from model.failure import Failure
+from model.flags import precision
+from model.inputs import input_bytes
+from model.session import Answer, Request, Session, argument
+
+_MOST_RUNS = 100_000
+_PROFILED_CALLS = 3
+
+
+def time_begin(session: Session, request: Request) -> Answer:
+    session.need_task()
+    session.need_gpu("time")
+    kind, seed = argument(request, "kind", str), argument(request, "seed", int, 42)
+    contender = _contender(session, kind)
+    session.timers.pop(kind, None)
+    seeds, sets = _input_sets(session, seed)
+    timer = Timer(contender, sets, seeds, session.state, argument(request, "warmup", int, 5))
+    session.timers[kind] = timer
+    return {"input_sets": len(sets), "estimate_ms": timer.estimate_ms}
+
+
+def time_burst(session: Session, request: Request) -> Answer:
+    return {"ms": _timer(session, request).burst(min(max(argument(request, "count", int), 1), _MOST_RUNS))}
+
+
+def time_check(session: Session, request: Request) -> Answer:
+    """Only a plan keeps its outputs: a graph's are overwritten at its next replay."""
+    timer, plan = _timer(session, request), session.need_plan()
+    if request["kind"] not in ("plan", "null_plan"):
+        raise Failure("internal", "bad_request", "time_check is for plans")
+    kept = timer.kept
+    write_outcome(argument(request, "out", str), Outcome(plan.structure, kept.output, kept.state))
+    return {"seed": timer.seeds[kept.index], "scale": 1.0, "calls": 1}
+
+
+def time_end(session: Session, request: Request) -> Answer:
+    timer = _timer(session, request)
+    del session.timers[request["kind"]]
+    session.state.restore()
+    return {"peak_bytes": timer.peak_bytes, "clocks": nvml.clocks()}
+
+
+def profile(session: Session, request: Request) -> Answer:
+    session.need_task()
+    session.need_gpu("profile")
+    kind = argument(request, "kind", str)
+    session.state.restore()
+    inputs = session.inputs(session.seed)
+    if kind == "plan":
+        answer = session.need_plan().profile(inputs)
+    elif kind == "eager":
+        answer = _profile_eager(session, inputs)
+    else:
+        raise Failure("internal", "bad_request", f"profile: kind {kind!r:.80} is neither eager nor plan")
+    session.state.restore()
+    return answer
+
+
+def _profile_eager(session: Session, inputs: list[Any]) -> Answer:
+    with torch.no_grad(), precision("baseline"):
+        session.model(*inputs)
+        torch.cuda.synchronize()
+        torch.ops.kagent.profile_begin()
+        for _ in range(_PROFILED_CALLS):
+            session.model(*inputs)
+        torch.cuda.synchronize()
+        return json.loads(torch.ops.kagent.profile_end(_PROFILED_CALLS))
+
+
+def _contender(session: Session, kind: str) -> Contender:
+    if kind in ("plan", "null_plan"):
+        if session.need_plan().reference != (kind == "null_plan"):
+            raise Failure("internal", "bad_request", f"{kind} was asked for and another kind of plan is loaded")
+        return Plan(session.need_plan())
+    if kind == "eager":
+        return Eager(session.model)
+    if kind == "graphed_eager":
+        return GraphedEager(session.model, session.state)
+    raise Failure("internal", "bad_request", f"unknown kind {kind!r:.80}")
+
+
+def _input_sets(session: Session, seed: int) -> tuple[list[int], list[list[Any]]]:
+    """Seeds and sets, one for all kinds of this worker: drawing on the CPU takes longer than all the runs."""
+    if seed not in session.input_sets:
+        first = session.inputs(seed)
+        l2_bytes = torch.cuda.get_device_properties(session.device).L2_cache_size
+        free_bytes, _ = torch.cuda.mem_get_info()
+        seeds = set_seeds(seed, set_count(input_bytes(first), l2_bytes, free_bytes))
+        session.input_sets[seed] = (seeds, [first] + [session.inputs(s) for s in seeds[1:]])
+    return session.input_sets[seed]
+
+
+def _timer(session: Session, request: Request) -> Timer:
+    kind = argument(request, "kind", str)
+    if kind not in session.timers:
+        raise Failure("internal", "bad_request", f"{kind:.80}: time_begin comes first")
+    return session.timers[kind]
+
+
+COMMANDS = {"time_begin": (time_begin, "time"), "time_burst": (time_burst, "time"), "time_check": (time_check, "time"),
+            "time_end": (time_end, "time"), "profile": (profile, "profile")}

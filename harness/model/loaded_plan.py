@@ -1,0 +1,97 @@
+"""A plan that was validated, re-inferred, bound to the model and prepared: the only thing that runs a plan."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import torch
+from torch import nn
+
+from check.structure import Tree, renumbered
+from model.failure import Failure
+from model.inputs import tensors_of
+from model.state import ModelState
+from plan.infer import Rejected, infer
+
+_OPERATORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plan", "operators.txt")
+
+
+class LoadedPlan:
+    """Raises Failure (stage validate), or what the executor raises ("kagent:{json}", which failure_of reads)."""
+
+    def __init__(self, text: str, kernels: dict[str, Any], cubin: str, device_facts: dict[str, Any], *, reference: bool,
+                 options: dict[str, Any] | None, model: nn.Module, state: ModelState, facts: dict[str, Any],
+                 device: torch.device):
+        kernels_text = json.dumps(kernels)
+        _hold(torch.ops.kagent.check(text, kernels_text, json.dumps(device_facts), _operators(),
+                                     "reference" if reference else "candidate"))
+        plan = json.loads(text)
+        _reinfer(plan, facts)
+        if device.type != "cuda" and any("launch" in step for step in plan["prepare"] + plan["forward"]):
+            raise Failure("run", "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it")
+        self.reference = reference
+        self.structure: Tree = renumbered(plan["outputs"])
+        self._executor = torch.classes.kagent.Executor(text, kernels_text, cubin, str(device),
+                                                       json.dumps(options or {}))
+        state.restore()
+        self._executor.bind([parameter.detach() for parameter in model.parameters()],
+                            [state.live[name] for name, _ in plan["buffers"]],
+                            [state.live[name] for name, _ in plan["state"]])
+        self.prepare_ms = self._prepare(device)
+
+    def run(self, inputs: list[Any]) -> list[torch.Tensor]:
+        """Fresh outputs, in the order of the structure's leaves; not synchronised."""
+        return self._executor.run(tensors_of(inputs))
+
+    def info(self) -> dict[str, Any]:
+        return json.loads(self._executor.info())
+
+    def profile(self, inputs: list[Any]) -> dict[str, Any]:
+        return json.loads(self._executor.profile(tensors_of(inputs)))
+
+    def set_graph(self, on: bool) -> None:
+        self._executor.set_graph(on)
+
+    def set_poison(self, pattern: str) -> None:
+        """What scratch and outputs hold before they are written: "off", "nan" or "huge"."""
+        self._executor.set_poison(pattern)
+
+    def _prepare(self, device: torch.device) -> float:
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        begin = time.monotonic()
+        self._executor.prepare()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        return 1000 * (time.monotonic() - begin)
+
+
+def warm_up() -> None:
+    """Tensors without data need seconds at their first use: at the start, while other processes warm up too."""
+    with torch._subclasses.fake_tensor.FakeTensorMode(), torch.no_grad():
+        torch.nn.functional.linear(torch.empty(2, 2, device="cuda"), torch.empty(2, 2, device="cuda")).relu()
+
+
+def _operators() -> str:
+    with open(_OPERATORS, encoding="utf-8") as file:
+        return file.read()
+
+
+def _hold(checked: str) -> None:
+    answer = json.loads(checked)
+    if answer["ok"]:
+        return
+    error = answer["error"]
+    raise Failure(error["stage"], error["kind"], error["message"], error.get("detail") or "", error.get("line"),
+                  error.get("block") or None)
+
+
+def _reinfer(plan: dict[str, Any], facts: dict[str, Any]) -> None:
+    try:
+        infer(plan, facts)
+    except Rejected as error:
+        raise Failure("validate", error.kind, error.message, line=error.line,
+                      block="python" if error.line else None) from error

@@ -1,0 +1,152 @@
+"""Timing, memory and device facts. What needs a GPU is skipped, with the reason, where there is none."""
+
+import contextlib
+import os
+import statistics
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "harness"))
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+
+from measure import nvml  # noqa: E402
+from measure.contenders import Eager, GraphedEager  # noqa: E402
+from measure.device import arch_of, device_facts  # noqa: E402
+from measure.input_sets import set_count, set_seeds  # noqa: E402
+from measure.timing import Timer  # noqa: E402
+from model.failure import Failure  # noqa: E402
+from model.state import ModelState  # noqa: E402
+
+MIB = 1 << 20
+needs_gpu = unittest.skipUnless(torch.cuda.is_available(), "needs a CUDA GPU")
+
+
+class InputSets(unittest.TestCase):
+    def test_small_ones_are_many_and_large_ones_three(self):
+        self.assertEqual(set_count(1 * MIB, 60 * MIB, 100_000 * MIB), 8)
+        self.assertEqual(set_count(40 * MIB, 60 * MIB, 100_000 * MIB), 5)  # 200 MiB are past three L2 caches
+        self.assertEqual(set_count(400 * MIB, 60 * MIB, 100_000 * MIB), 3)
+
+    def test_memory_limits_them_down_to_one(self):
+        self.assertEqual(set_count(4096 * MIB, 60 * MIB, 100_000 * MIB), 2)  # 8 GiB together
+        self.assertEqual(set_count(100 * MIB, 60 * MIB, 250 * MIB), 1)
+        self.assertEqual(set_count(100_000 * MIB, 60 * MIB, 1), 1)
+        self.assertEqual(set_count(0, 60 * MIB, 1000 * MIB), 8)
+
+    def test_each_has_a_seed_of_its_own(self):
+        self.assertEqual(set_seeds(42, 3), [42, 1042, 2042])
+
+
+class Device(unittest.TestCase):
+    def test_hopper_is_targeted_with_its_own_instructions(self):
+        self.assertEqual([arch_of(9, 0), arch_of(8, 0), arch_of(8, 9), arch_of(12, 0)],
+                         ["sm_90a", "sm_80", "sm_89", "sm_120"])
+
+    def test_throttle_reasons_have_words(self):
+        self.assertEqual(nvml.throttle_words(0x24), ["power_cap", "thermal_software"])
+        self.assertEqual(nvml.throttle_words(0), [])
+
+    @unittest.skipIf(torch.cuda.is_available(), "there is a GPU here")
+    def test_without_nvml_nothing_is_known_and_nothing_fails(self):
+        self.assertEqual(nvml.gpu_processes(), [])
+        self.assertEqual(nvml.clocks(), {"sm_mhz": None, "memory_mhz": None, "temperature_c": None,
+                                         "throttle_reasons": None, "throttled_by": []})
+
+    @needs_gpu
+    def test_facts_of_a_real_one_are_plausible(self):
+        facts = device_facts()
+        self.assertTrue(facts["arch"].startswith("sm_"))
+        self.assertGreaterEqual(facts["shared_per_block"], 48 << 10)
+        self.assertGreater(facts["shared_per_sm"], facts["shared_per_block"])
+        for key in ("sm_count", "registers_per_sm", "threads_per_sm", "blocks_per_sm", "l2_bytes", "memory_bytes"):
+            self.assertGreater(facts[key], 0, key)
+
+
+class Counter(nn.Module):
+    """Its output depends on how often it was called."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros((), device="cuda"))
+        self.carried = torch.zeros(4, device="cuda")
+
+    def forward(self, x):
+        self.calls += 1
+        self.carried = self.carried + x
+        return x + self.calls + self.carried
+
+
+class Halting(nn.Module):
+    def forward(self, x):
+        return x * float(x.sum().item())
+
+
+def timer_of(contender_of, model) -> Timer:
+    state = ModelState(model)
+    sets = [[torch.full((4,), float(i), device="cuda")] for i in range(3)]
+    return Timer(contender_of(model, state), sets, [0, 1, 2], state, warmup=2)
+
+
+@needs_gpu
+class Timing(unittest.TestCase):
+    def test_bursts_are_as_long_as_asked_and_positive(self):
+        timer = timer_of(lambda model, state: Eager(model), Counter().cuda())
+        times = timer.burst(5)
+        self.assertEqual(len(times), 5)
+        self.assertTrue(all(0 < ms < 100 for ms in times), times)
+
+    def test_every_timed_run_starts_from_the_initial_state(self):
+        timer = timer_of(lambda model, state: Eager(model), Counter().cuda())
+        for _ in range(5):
+            timer.burst(4)
+            x = torch.full((4,), float(timer.seeds[timer.kept.index]), device="cuda")
+            self.assertTrue(torch.equal(timer.kept.output, x + 1 + x))
+            self.assertEqual(float(timer.kept.state["calls"]), 1.0)
+
+    def test_a_graph_of_each_set_is_captured_before_anything_is_timed(self):
+        times = timer_of(GraphedEager, Counter().cuda()).burst(12)
+        self.assertLess(max(times), 10 * statistics.median(times) + 0.2, times)
+
+    def test_what_cannot_be_captured_says_so_and_leaves_the_stream_as_it_was(self):
+        stream = torch.cuda.current_stream()
+        with self.assertRaises(Failure) as caught:
+            timer_of(GraphedEager, Halting())
+        self.assertEqual(caught.exception.error["kind"], "not_capturable")
+        self.assertEqual(torch.cuda.current_stream(), stream)
+        self.assertEqual(float((torch.ones(3, device="cuda") * 2).sum()), 6.0)
+
+    def test_a_known_amount_of_work_takes_about_as_long_as_it_must(self):
+        sleep_cycles = 2_000_000
+
+        class Sleeper:
+            def mode(self):
+                return contextlib.nullcontext()
+
+            def begin(self, sets):
+                return 0
+
+            def run(self, index):
+                torch.cuda._sleep(sleep_cycles)
+
+        state = ModelState(nn.Identity())
+        one = statistics.median(Timer(Sleeper(), [[]], [0], state, warmup=3).burst(7))
+        sleep_cycles *= 2
+        two = statistics.median(Timer(Sleeper(), [[]], [0], state, warmup=3).burst(7))
+        self.assertAlmostEqual(two / one, 2.0, delta=0.2)
+
+    def test_peak_counts_outputs_and_scratch_but_nothing_held_before(self):
+        class Wide(nn.Module):
+            def forward(self, x):
+                return (x + 1).sum() + x.sum()
+
+        model, state = Wide(), ModelState(nn.Identity())
+        sets = [[torch.zeros(MIB, device="cuda")]]  # 4 MiB
+        timer = Timer(Eager(model), sets, [0], state, warmup=2)
+        self.assertGreaterEqual(timer.peak_bytes, 4 * MIB)
+        self.assertLess(timer.peak_bytes, 5 * MIB)
+
+
+if __name__ == "__main__":
+    unittest.main()
