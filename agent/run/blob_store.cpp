@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "agent/base/file.h"
 #include "agent/base/sha256.h"
@@ -22,8 +21,7 @@ std::string BlobStore::path_of(const std::string& sha256) const {
 Result<std::string> BlobStore::put(std::string_view bytes) const {
   std::string hash = sha256_hex(bytes);
   const std::string path = path_of(hash);
-  std::error_code failed;
-  if (std::filesystem::file_size(path, failed) == bytes.size() && !failed) return hash;
+  if (Result<std::string> there = read_file(path, bytes.size()); there && there.value() == bytes) return hash;
   if (Status written = write_file(path, bytes); !written) return written.error();
   return hash;
 }

@@ -12,7 +12,7 @@ class BlobStore {
  public:
   explicit BlobStore(std::string folder) : folder_(std::move(folder)) {}
 
-  // Returns the hash. Storing what is there already is cheap and changes nothing. Errors: kIo.
+  // Returns the hash. What is there already stays; a damaged file is replaced. Errors: kIo.
   [[nodiscard]] Result<std::string> put(std::string_view bytes) const;
   // Errors: kNotFound; kParse if the contents no longer match the hash.
   [[nodiscard]] Result<std::string> get(const std::string& sha256) const;

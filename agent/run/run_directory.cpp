@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "agent/base/clock.h"
 #include "agent/base/file.h"
+#include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
 
 namespace kagent::run {
@@ -13,15 +16,53 @@ namespace {
 
 constexpr int kFormat = 1;
 
-// The first path at which two JSON values differ, e.g. "model".
+// The fields that readers rely on have their types; one line on what is wrong, or nothing.
+std::string manifest_problem(const nlohmann::json& manifest) {
+  if (const std::int64_t format = integer_or(manifest, "format", 0); format != kFormat)
+    return fmt::format("run format {}; this kagent reads format {}", format, kFormat);
+  for (const char* part : {"identity", "facts"}) {
+    if (!manifest.contains(part) || !manifest[part].is_object()) return fmt::format("{} is missing", part);
+  }
+  if (text_or(manifest, "created", "").empty()) return "created is missing";
+  const nlohmann::json& identity = manifest["identity"];
+  if (!identity.contains("tasks") || !identity["tasks"].is_array()) return "identity/tasks is missing";
+  std::set<std::string> folders;
+  for (const nlohmann::json& id : identity["tasks"]) {
+    if (!id.is_string()) return "a task id is no text";
+    if (!folders.insert(folder_of_task(id.get<std::string>())).second)
+      return fmt::format("two tasks share the folder tasks/{}", folder_of_task(id.get<std::string>()));
+  }
+  return "";
+}
+
+// The first path at which two JSON values differ, e.g. "request/temperature"; empty if they are equal.
 std::string first_difference(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a == b) return "";
+  if (!a.is_object() || !b.is_object()) return "/";
   for (const auto& [key, value] : a.items()) {
-    if (!b.contains(key) || b[key] != value) return key;
+    if (!b.contains(key)) return key;
+    const std::string inside = first_difference(value, b[key]);
+    if (!inside.empty()) return inside == "/" ? key : key + "/" + inside;
   }
   for (const auto& [key, value] : b.items()) {
     if (!a.contains(key)) return key;
   }
-  return "";
+  return "/";
+}
+
+// What stands at such a path, short enough for a message.
+std::string shown_at(const nlohmann::json& value, const std::string& path) {
+  const nlohmann::json* at = &value;
+  std::size_t begin = 0;
+  while (begin <= path.size() && path != "/") {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string key = path.substr(begin, end - begin);
+    if (!at->is_object() || !at->contains(key)) return "nothing";
+    at = &(*at)[key];
+    begin = end + 1;
+  }
+  std::string text = at->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
 }  // namespace
@@ -34,46 +75,47 @@ Result<RunDirectory> RunDirectory::open(const std::string& folder) {
     if (text.error().code != Code::kNotFound) return text.error();
     return Error{Code::kNotFound, fmt::format("{} is no run directory: it has no manifest.json", folder)};
   }
-  run.manifest_ = nlohmann::json::parse(text.value(), nullptr, false);
-  if (!run.manifest_.is_object() || !run.manifest_.contains("identity") || !run.manifest_["identity"].is_object()) {
-    return Error{Code::kParse, fmt::format("{}/manifest.json is not a manifest of kagent", folder)};
-  }
-  if (run.manifest_.value("format", 0) != kFormat) {
-    return Error{Code::kParse, fmt::format("{} has run format {}, this kagent reads {}", folder,
-                                           run.manifest_.value("format", 0), kFormat)};
-  }
+  Result<nlohmann::json> manifest = parse_json(text.value());
+  if (!manifest) return manifest.error().within(folder + "/manifest.json");
+  run.manifest_ = std::move(manifest).value();
+  if (const std::string problem = manifest_problem(run.manifest_); !problem.empty())
+    return Error{Code::kParse, fmt::format("{}/manifest.json: {}", folder, problem)};
   run.manifest_sha256_ = sha256_hex(text.value());
   return run;
 }
 
 Result<RunDirectory> RunDirectory::create_or_resume(const std::string& folder, const nlohmann::json& identity,
                                                     const nlohmann::json& facts) {
+  const std::string path = folder + "/manifest.json";
   std::error_code failed;
-  if (std::filesystem::exists(folder + "/manifest.json", failed)) {
-    Result<RunDirectory> run = open(folder);
-    if (!run) return run;
-    const std::string key = first_difference(run.value().manifest_["identity"], identity);
-    if (key.empty()) return run;
-    return Error{Code::kUsage,
-                 fmt::format("{} is a run with another {}: {} there, {} now; choose another --run, or give the same",
-                             folder, key, run.value().manifest_["identity"].value(key, nlohmann::json()).dump(),
-                             identity.value(key, nlohmann::json()).dump())};
+  if (!std::filesystem::exists(path, failed)) {
+    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_empty(folder, failed)) {
+      return Error{Code::kUsage,
+                   fmt::format("{} exists, is not empty and is no run directory; choose another --run", folder)};
+    }
+    nlohmann::json manifest = {{"format", kFormat}, {"created", now_utc()}, {"identity", identity}, {"facts", facts}};
+    if (facts.is_null()) manifest["facts"] = nlohmann::json::object();
+    if (const std::string problem = manifest_problem(manifest); !problem.empty())
+      return Error{Code::kInternal, "cannot start a run: " + problem};
+    const std::string text = manifest.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    // Of several processes that begin the same run, one writes the manifest and the others find it.
+    if (Status written = create_file(path, text); !written && written.error().code != Code::kBusy)
+      return written.error();
   }
-  if (std::filesystem::exists(folder, failed) && !std::filesystem::is_empty(folder, failed)) {
-    return Error{Code::kUsage,
-                 fmt::format("{} exists, is not empty and is no run directory; choose another --run", folder)};
-  }
-  const nlohmann::json manifest = {
-      {"format", kFormat}, {"created", now_utc()}, {"identity", identity}, {"facts", facts}};
-  if (Status written = write_file(folder + "/manifest.json", manifest.dump(2) + "\n"); !written) return written.error();
-  return open(folder);
+  Result<RunDirectory> run = open(folder);
+  if (!run) return run;
+  const nlohmann::json& there = run.value().manifest_["identity"];
+  const std::string key = first_difference(there, identity);
+  if (key.empty()) return run;
+  return Error{Code::kUsage,
+               fmt::format("{} is a run with another {}: {} there, {} now; choose another --run, or give the same",
+                           folder, key, shown_at(there, key), shown_at(identity, key))};
 }
 
 std::vector<std::string> RunDirectory::tasks() const {
   std::vector<std::string> ids;
   std::error_code failed;
-  for (const auto& id : manifest_["identity"].value("tasks", nlohmann::json::array())) {
-    if (!id.is_string()) continue;
+  for (const nlohmann::json& id : manifest_["identity"]["tasks"]) {
     const std::string log = folder_ + "/tasks/" + folder_of_task(id.get<std::string>()) + "/events.jsonl";
     if (std::filesystem::exists(log, failed)) ids.push_back(id.get<std::string>());
   }
@@ -101,7 +143,7 @@ Result<std::optional<RecordedReply>> recorded_reply(const RunDirectory& run, con
   }
   for (const SampleState& state : state_of(chain.value().events).samples) {
     if (state.number != sample || !state.reply) continue;
-    Result<std::string> text = run.blobs().get(state.reply->value("answer_sha256", ""));
+    Result<std::string> text = run.blobs().get(text_or(*state.reply, "answer_sha256", ""));
     if (!text) return text.error();
     return std::optional<RecordedReply>(RecordedReply{text.value(), *state.reply});
   }

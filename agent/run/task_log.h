@@ -4,34 +4,17 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/base/append_file.h"
 #include "agent/base/result.h"
 #include "agent/run/blob_store.h"
 #include "agent/run/chain.h"
+#include "agent/run/lease.h"
+#include "agent/run/task_state.h"
 
 namespace kagent::run {
-
-// What the log says of one sample.
-struct SampleState {
-  int number = 1;
-  std::string prompt_sha256;              // of the last request
-  int requests = 0;                       // more than one: a request in flight was lost and repeated
-  std::optional<nlohmann::json> reply;    // the event: answer_sha256, identity, usage, ...
-  std::optional<nlohmann::json> verdict;  // the event: verdict, artifacts
-  std::optional<nlohmann::json> judge;    // the last judge event: seeds
-};
-
-struct TaskState {
-  std::vector<SampleState> samples;  // numbers 1, 2, ...
-  bool started = false;
-  bool ended = false;
-};
-
-// Pure: derives the state from events. Unknown kinds are ignored.
-TaskState state_of(const std::vector<nlohmann::json>& events);
 
 class TaskLog {
  public:
@@ -39,11 +22,9 @@ class TaskLog {
   // Errors: kBusy names the process that holds the lease; kParse (damage: nothing is touched); kIo.
   static Result<std::unique_ptr<TaskLog>> open(const std::string& run_folder, const std::string& task_id,
                                                const std::string& manifest_sha256);
-  ~TaskLog();
-  TaskLog(const TaskLog&) = delete;
-  TaskLog& operator=(const TaskLog&) = delete;
 
-  // On return the event is on disk. After an error the log is as before.
+  // On return the event is on disk. After an error the log is as before. Errors: kIo; kBusy (somebody else wrote to the
+  // log); kInternal (not a well-formed event: event.h).
   Status append(const std::string& kind, nlohmann::json body);
 
   [[nodiscard]] const std::vector<nlohmann::json>& events() const { return chain_.events; }
@@ -53,17 +34,17 @@ class TaskLog {
   [[nodiscard]] const std::string& task_id() const { return task_id_; }
 
  private:
-  TaskLog(std::string task_id, BlobStore blobs) : task_id_(std::move(task_id)), blobs_(std::move(blobs)) {}
+  TaskLog(std::string task_id, BlobStore blobs, Lease lease, AppendFile file, Chain chain);
+  Status repair(const std::string& folder);
 
   std::string task_id_;
   BlobStore blobs_;
+  Lease lease_;
+  AppendFile file_;
   Chain chain_;
-  std::string path_;
-  int lease_fd_ = -1;
-  int log_fd_ = -1;
 };
 
-// "3/9" -> "3-9": a folder's name.
+// "3/9" -> "3-9": a folder's name. Whatever the id holds, the name stays inside its parent.
 std::string folder_of_task(const std::string& task_id);
 
 }  // namespace kagent::run

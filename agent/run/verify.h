@@ -12,15 +12,15 @@ namespace kagent::run {
 
 struct VerifyReport {
   std::string head;                   // publish this: SHA-256 over the manifest's hash and every task's last line
-  std::vector<std::string> problems;  // each names a file; empty: the run is whole
-  int tasks = 0;
+  std::vector<std::string> problems;  // each names a file and where it can a line; empty: the run is whole and finished
+  int tasks = 0;                      // of those in the manifest, the ones whose log could be read
   int events = 0;
   int blobs = 0;
 };
 
-// Finds by itself: edited, removed, inserted or reordered events, missing or changed blobs, samples out of order, tasks
-// of the manifest without an end (reported as open, not as damage), stray task folders. Against `head`: truncation and
-// rewriting as well. Errors: the directory cannot be read at all.
+// Finds by itself: edited, removed, inserted, repeated or reordered events, damaged lines, unknown kinds, missing or
+// changed blobs, steps out of order (a verdict without its reply, a second answer to one sample), tasks of the manifest
+// without a log or an end, stray task folders. Against `head`: truncation and rewriting as well.
 Result<VerifyReport> verify(const RunDirectory& run, const std::optional<std::string>& head);
 
 }  // namespace kagent::run
