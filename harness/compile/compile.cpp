@@ -67,8 +67,8 @@ std::string unknown_kernel(const std::string& name, const json& by_symbol) {
 }  // namespace
 
 std::vector<std::string> flags_of(const Options& options) {
-  std::vector<std::string> flags = {"-arch=" + options.arch, "--std=c++17", "-default-device",    "-lineinfo",
-                                    "--ptxas-options=-v",    "-pch",        "--no-source-include"};
+  std::vector<std::string> flags = {"-arch=" + options.arch, "--std=c++17", "-default-device", "-lineinfo",
+                                    "--ptxas-options=-v",    "-pch"};
   for (const std::string& folder : options.include) flags.push_back("-I" + folder);
   return flags;
 }
@@ -125,7 +125,19 @@ Compiled compile(const Nvrtc& nvrtc, const Options& options, const Source& sourc
     out.error_kind = "compile_error";
     out.error = out.errors.empty() ? std::string("the CUDA block does not compile: ") + nvrtc.error_string(result)
                                    : out.errors[0]["message"].get<std::string>();
-    // An unknown name shows up as an undefined identifier in NVRTC's own expression file.
+    // NVRTC says of a name that is no kernel that it is undefined in its own expression file: told again without that
+    // name, by us.
+    for (const std::string& name : names) {
+      if (out.error.find("__nv_name_map") == std::string::npos) break;
+      const Compiled without = compile(nvrtc, options, source, {});
+      if (!without.ok) return without;
+      json by_symbol = json::object();
+      for (const auto& [plain, facts] : without.kernels.items()) by_symbol[facts.value("symbol", plain)] = facts;
+      if (out.error.find(base_of(name)) == std::string::npos) continue;
+      out.error_kind = "unknown_kernel";
+      out.error = unknown_kernel(name, by_symbol);
+      break;
+    }
     return out;
   }
   out.ptx = without_nul(fetch(program.handle, nvrtc.ptx_size, nvrtc.ptx));
