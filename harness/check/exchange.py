@@ -92,7 +92,7 @@ def _write_tensor(file: BinaryIO, tensor: torch.Tensor) -> None:
     flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for begin in range(0, flat.numel(), _CHUNK_BYTES):
         chunk = flat[begin:begin + _CHUNK_BYTES].cpu()
-        file.write(bytes(chunk.untyped_storage())[chunk.storage_offset():chunk.storage_offset() + chunk.numel()])
+        file.write(memoryview(chunk.contiguous().numpy()))
 
 
 def _view(data: mmap.mmap, size: int, entry: dict[str, Any]) -> torch.Tensor:
