@@ -12,7 +12,8 @@ namespace kagent {
 
 void add_doctor(CLI::App& program, int& exit_code) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = program.add_subcommand("doctor", "what is missing on this machine, and what to do (exit 0 all there, 1 not)");
+  CLI::App* command =
+      program.add_subcommand("doctor", "what is missing on this machine, and what to do (exit 0 all there, 1 not)");
   command->add_flag("--json", *json, "one JSON object");
   command->callback([json, &exit_code] {
     Result<Installation> found = find_installation();

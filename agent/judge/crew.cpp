@@ -118,11 +118,11 @@ Status Crew::start_tracer_and_compiler() {
   const auto log = [&](const char* name) {
     return spec_.log_folder.empty() ? std::string() : fmt::format("{}/{}.stderr", spec_.log_folder, name);
   };
-  Started tracer = Child::start({"tracer",
-                                 {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal",
-                                  installation_.seal},
-                                 "",
-                                 log("tracer")});
+  Started tracer = Child::start(
+      {"tracer",
+       {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
+       "",
+       log("tracer")});
   if (!tracer) return tracer.error();
   tracer_ = std::move(tracer).value();
   std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache};

@@ -6,15 +6,13 @@
 namespace kagent::compile {
 namespace {
 
-constexpr std::array<std::string_view, 24> kPunctuators = {"%:%:", "<<=", ">>=", "...", "->*", "##", "%:", "::",
-                                                           "->",   "++",  "--",  "<<",  ">>",  "<=", ">=", "==",
-                                                           "!=",   "&&",  "||",  "+=",  "-=",  "*=", "/=", "|="};
+constexpr std::array<std::string_view, 24> kPunctuators = {
+    "%:%:", "<<=", ">>=", "...", "->*", "##", "%:", "::", "->", "++", "--", "<<",
+    ">>",   "<=",  ">=",  "==",  "!=",  "&&", "||", "+=", "-=", "*=", "/=", "|="};
 constexpr std::size_t kMaxRawDelimiter = 16;
 
 bool is_digit(int c) { return c >= '0' && c <= '9'; }
-bool is_word(int c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
+bool is_word(int c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool is_blank(int c) { return c == ' ' || (c > 0 && c < 0x20 && c != '\n') || c == 0x7f || c == 0; }
 
 class Lexer {
@@ -128,8 +126,8 @@ class Lexer {
     token.kind = Token::Kind::kIdentifier;
     while (is_word(peek())) take(token.text);
     const bool prefix = token.text == "u8" || token.text == "u" || token.text == "U" || token.text == "L";
-    const bool raw = token.text == "R" || token.text == "u8R" || token.text == "uR" || token.text == "UR" ||
-                     token.text == "LR";
+    const bool raw =
+        token.text == "R" || token.text == "u8R" || token.text == "uR" || token.text == "UR" || token.text == "LR";
     if (raw && peek() == '"') {
       raw_string(token);
     } else if (prefix && (peek() == '"' || peek() == '\'')) {

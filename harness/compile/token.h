@@ -1,6 +1,6 @@
-// The lexer of the compiler's own preprocessor: C++17 preprocessing tokens of untrusted text. Comments become space, line
-// splices vanish (not in raw strings), control characters become space. Never fails: what is no token is passed on as one
-// character, and problems are reported beside the tokens.
+// The lexer of the compiler's own preprocessor: C++17 preprocessing tokens of untrusted text. Comments become space,
+// line splices vanish (not in raw strings), control characters become space. Never fails: what is no token is passed on
+// as one character, and problems are reported beside the tokens.
 #pragma once
 
 #include <string>

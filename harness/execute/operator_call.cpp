@@ -89,7 +89,8 @@ c10::IValue constant(const Value& v, c10::TypePtr type, const c10::Device& devic
   if (std::holds_alternative<std::monostate>(v.data)) return {};
   type = without_optional(type);
   if (type->kind() == c10::TypeKind::TensorType) {
-    // A Python number where a tensor is expected: torch's argument parser makes a "wrapped number" of it, which does not promote dtypes.
+    // A Python number where a tensor is expected: torch's argument parser makes a "wrapped number" of it, which does
+    // not promote dtypes.
     const auto* i = std::get_if<std::int64_t>(&v.data);
     const auto* b = std::get_if<bool>(&v.data);
     at::Tensor number = b != nullptr   ? at::scalar_tensor(*b, at::TensorOptions().dtype(c10::kBool))

@@ -111,9 +111,9 @@ TEST(Prompt, OfABlindTaskGivesNoSizesAway) {
 }
 })x");
   input.earlier = {s};
-const std::string text = render(input);
-EXPECT_NE(text.find("largest absolute difference 0.25"), std::string::npos);
-for (const char* leak : {"512", "5120", "[9,511]"}) EXPECT_EQ(text.find(leak), std::string::npos) << leak;
+  const std::string text = render(input);
+  EXPECT_NE(text.find("largest absolute difference 0.25"), std::string::npos);
+  for (const char* leak : {"512", "5120", "[9,511]"}) EXPECT_EQ(text.find(leak), std::string::npos) << leak;
 }
 
 TEST(Prompt, KeepsTheBestAndDropsOlderCodeWhenFeedbackIsLong) {
