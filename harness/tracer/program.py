@@ -42,6 +42,7 @@ def trace(model: torch.nn.Module, inputs: list, max_steps: int, cls: type | None
                 model.prepare()
             recorder.phase = "forward"
             output = model(*inputs)
+            recorder.settle_state()
         return recorder.plan(output)
     finally:
         kg._recorder = None

@@ -53,6 +53,7 @@ class Recorder(ProxyTorchDispatchMode):
         self.parameters = [[n, self.define(p)] for n, p in model.named_parameters()]
         self.buffers = [[n, self.define(b)] for n, b in model.named_buffers()]
         self.state = [[n, self.define(s)] for n, s in plain_state(model)]
+        self.attributes = [(m, a, v) for m in model.modules() for a, v in vars(m).items() if isinstance(v, torch.Tensor)]
         for name, p in model.named_parameters():
             self.read_only[self.storage(p)] = f"the parameter {name}"
 
@@ -178,6 +179,17 @@ class Recorder(ProxyTorchDispatchMode):
         if isinstance(value, torch.Tensor) or value is None or isinstance(value, (bool, int, float)):
             return self.encode(value)
         raise TraceError("wrong_kg_call", f"kg.launch({kernel!r}): argument {position + 1} is a {type(value).__name__}; give tensors, numbers, None or kg.array")
+
+    def settle_state(self) -> None:
+        """A module that binds a plain attribute anew (self.hidden = ...) has new state: as a step, a copy into the tensor it had."""
+        for module, attribute, before in self.attributes:
+            now = getattr(module, attribute, None)
+            if now is before:
+                continue
+            if not isinstance(now, torch.Tensor) or now.shape != before.shape or now.dtype != before.dtype:
+                raise TraceError("state_changed_shape", f"the attribute {attribute} holds another kind of tensor after forward than before")
+            before.copy_(now)
+            setattr(module, attribute, before)
 
     def tag(self, name: str, t: torch.Tensor) -> None:
         self.tags.append([name[:200], self.known(t)])

@@ -15,7 +15,7 @@ PYTHON = os.environ.get("KAGENT_PYTHON", sys.executable)
 DEVICE = {"name": "NVIDIA H200", "arch": "sm_90a", "sm_count": 132, "shared_per_block": 232448, "shared_per_sm": 233472,
           "registers_per_sm": 65536, "threads_per_sm": 2048, "blocks_per_sm": 32, "max_cluster": 8,
           "l2_bytes": 62914560, "memory_bytes": 150000000000, "driver": "none"}
-MODELS = ("lenet", "residual", "lstm", "attention", "carrying")
+MODELS = ("lenet", "residual", "lstm", "attention", "carrying", "rebinding")
 
 
 def model(name: str) -> str:
