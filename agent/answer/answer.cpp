@@ -1,10 +1,10 @@
 #include "agent/answer/answer.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "agent/answer/fences.h"
+#include "agent/answer/reasoning.h"
 
 namespace kagent::answer {
 namespace {
@@ -52,25 +52,30 @@ const Fenced* last_cuda(const std::vector<Fenced>& blocks) {
 
 NoAnswer cut_off(const char* which) {
   return {"cut_off", std::string("the reply ends inside its ") + which +
-                         " block; it was cut off: send a shorter answer, or raise the token limit"};
+                         " block, before the closing fence: it was cut off; send a shorter answer, or raise the token "
+                         "limit"};
 }
 
 }  // namespace
 
 Found find(std::string_view raw) {
-  const std::vector<Fenced> blocks = fenced_blocks(raw);
+  const std::size_t skipped = reasoning_bytes(raw);
+  const auto lines_skipped = std::count(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(skipped), '\n');
+  const std::vector<Fenced> blocks = fenced_blocks(raw.substr(skipped), static_cast<int>(lines_skipped) + 1);
+  if (!blocks.empty() && !blocks.back().closed) {
+    if (is_cuda(blocks.back())) return cut_off("CUDA");
+    if (is_python(blocks.back())) return cut_off("python");
+  }
   const Fenced* cuda = last_cuda(blocks);
   const Fenced* python = last_python(blocks);
   if (cuda == nullptr && python == nullptr)
     return NoAnswer{"no_blocks", std::string("no code blocks found: ") + kWhatToSend};
   if (cuda == nullptr) return NoAnswer{"no_cuda", std::string("no CUDA block found: ") + kWhatToSend};
   if (python == nullptr) return NoAnswer{"no_python", std::string("no python block found: ") + kWhatToSend};
-  if (!cuda->closed) return cut_off("CUDA");
-  if (!python->closed) return cut_off("python");
   if (cuda->text.size() > kMaxBlockBytes || python->text.size() > kMaxBlockBytes) {
     return NoAnswer{"too_large", "a block is larger than 1 MiB: send less code"};
   }
-  return Answer{cuda->text, python->text, cuda->line, python->line};
+  return Answer{cuda->text, python->text, cuda->line, python->line, cuda->replaced + python->replaced};
 }
 
 }  // namespace kagent::answer

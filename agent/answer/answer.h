@@ -2,8 +2,9 @@
 //
 // Fences are ``` or ~~~ of any length from three, indented or not. The CUDA block is tagged cuda or cu, or tagged as
 // C++ (or not at all) and contains __global__; the host program is tagged python or py, or not at all and defines
-// ModelNew. Of several versions the last complete block of each kind counts: models correct themselves. The reply is
-// hostile input: any bytes, any length; nothing here fails but by a NoAnswer.
+// ModelNew. Of several versions the last of each kind counts: models correct themselves. Reasoning before the answer
+// does not count. A reply that ends inside a block was cut off, whatever stands before. The reply is hostile input: any
+// bytes, any length; nothing here fails but by a NoAnswer.
 #pragma once
 
 #include <string>
@@ -19,6 +20,7 @@ struct Answer {
   std::string python;
   int cuda_line = 0;  // 1-based line of the raw reply on which the block's text begins
   int python_line = 0;
+  int replaced_bytes = 0;  // control characters and invalid UTF-8 in the two blocks, now U+FFFD
 };
 
 struct NoAnswer {

@@ -1,6 +1,7 @@
 #include "agent/answer/fences.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace kagent::answer {
@@ -45,7 +46,18 @@ std::optional<Fence> fence_of(std::string_view line) {
 
 bool closes(const Fence& opened, std::string_view line) {
   const std::optional<Fence> fence = fence_of(line);
-  return fence && fence->info.empty() && fence->mark == opened.mark && fence->length >= opened.length;
+  return fence && fence->info.empty() && fence->mark == opened.mark && fence->length >= opened.length &&
+         fence->indent <= opened.indent + 3;
+}
+
+// The fence that begins another block although `opened` was never closed.
+std::optional<Fence> next_block(const Fence& opened, std::string_view line) {
+  static constexpr std::string_view kLanguages[] = {"cuda", "cu", "c++", "cpp", "c", "python", "python3", "py"};
+  std::optional<Fence> fence = fence_of(line);
+  const bool begins = fence && fence->mark == opened.mark && fence->length >= opened.length &&
+                      fence->indent <= opened.indent &&
+                      std::find(std::begin(kLanguages), std::end(kLanguages), fence->info) != std::end(kLanguages);
+  return begins ? fence : std::nullopt;
 }
 
 std::string_view without_indent(std::string_view line, std::size_t indent) {
@@ -72,20 +84,22 @@ std::size_t utf8_length(std::string_view s) {
   return 0;
 }
 
-// Line ends become \n; NUL and bytes that are no UTF-8 become U+FFFD.
-void append_clean(std::string& out, std::string_view line) {
+bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t' && c != '\f') || c == '\x7f'; }
+
+// Line ends become \n; control characters and bytes that are no UTF-8 become U+FFFD.
+void append_clean(Fenced& block, std::string_view line) {
   line = without_newline(line);
   while (!line.empty()) {
-    const std::size_t n = line.front() == '\0' ? 0 : utf8_length(line);
+    const std::size_t n = is_control(line.front()) ? 0 : utf8_length(line);
     if (n == 0) {
-      out += "\xEF\xBF\xBD";
-      line.remove_prefix(1);
+      block.text += "\xEF\xBF\xBD";
+      block.replaced += 1;
     } else {
-      out.append(line.substr(0, n));
-      line.remove_prefix(n);
+      block.text.append(line.substr(0, n));
     }
+    line.remove_prefix(std::max<std::size_t>(n, 1));
   }
-  out += '\n';
+  block.text += '\n';
 }
 
 std::vector<Fenced> scan(std::string_view raw, int first_line, int depth) {
@@ -93,6 +107,11 @@ std::vector<Fenced> scan(std::string_view raw, int first_line, int depth) {
   std::optional<Fence> open;
   std::size_t open_begin = 0;
   int line_number = first_line - 1;
+  const auto begin = [&](const Fence& fence, std::size_t body) {
+    open = fence;
+    open_begin = body;
+    blocks.push_back({fence.info, "", line_number + 1, 0, false});
+  };
   const auto finish = [&](std::string_view body, bool closed) {
     if (depth < kMaxNesting && (open->info == "markdown" || open->info == "md")) {
       std::vector<Fenced> inner = scan(body, blocks.back().line, depth + 1);
@@ -110,11 +129,11 @@ std::vector<Fenced> scan(std::string_view raw, int first_line, int depth) {
     ++line_number;
     if (open && closes(*open, line)) {
       finish(raw.substr(open_begin, at - open_begin), true);
+    } else if (const auto next = open ? next_block(*open, line) : fence_of(line)) {
+      if (open) finish(raw.substr(open_begin, at - open_begin), true);
+      begin(*next, end);
     } else if (open) {
-      append_clean(blocks.back().text, without_indent(line, open->indent));
-    } else if ((open = fence_of(line))) {
-      blocks.push_back({open->info, "", line_number + 1, false});
-      open_begin = end;
+      append_clean(blocks.back(), without_indent(line, open->indent));
     }
     at = end;
   }
@@ -124,6 +143,6 @@ std::vector<Fenced> scan(std::string_view raw, int first_line, int depth) {
 
 }  // namespace
 
-std::vector<Fenced> fenced_blocks(std::string_view raw) { return scan(raw, 1, 0); }
+std::vector<Fenced> fenced_blocks(std::string_view raw, int first_line) { return scan(raw, first_line, 0); }
 
 }  // namespace kagent::answer

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <random>
 
-#include "agent/answer/fences.h"
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace kagent::answer {
 namespace {
@@ -84,34 +86,77 @@ TEST(Answer, ReplacesBytesThatAreNoText) {
   EXPECT_EQ(found(nul + kPython).cuda, "__global__ \xEF\xBF\xBD \xEF\xBF\xBD void k() {}\n");
 }
 
+TEST(Answer, ReportsBytesThatAreNoText) {
+  EXPECT_EQ(found(kCuda + kPython).replaced_bytes, 0);
+  EXPECT_EQ(found("```cuda\n__global__ \x1b[31m\x7f\t\f \r x\n```\n" + kPython).replaced_bytes, 3);
+}
+
+TEST(Answer, IsNotTakenFromReasoning) {
+  const std::string draft =
+      "```cuda\n__global__ void draft() {}\n```\nhm, ``` no\n```python\nclass ModelNew(Model): no\n";
+  const std::string replies[] = {"<think>\n" + draft + "</think>\n", draft + "</think>\n",
+                                 "\n <thinking>" + draft + " </thinking> \n"};
+  for (const std::string& reasoning : replies) {
+    const Answer a = found(reasoning + kCuda + kPython);
+    EXPECT_EQ(a.cuda, "__global__ void k() {}\n") << reasoning;
+    EXPECT_EQ(a.cuda_line, 2 + std::count(reasoning.begin(), reasoning.end(), '\n')) << reasoning;
+    EXPECT_EQ(missing(reasoning), "no_blocks");
+  }
+}
+
+TEST(Answer, MayMentionAReasoningTag) {
+  EXPECT_EQ(found(kCuda + "```python\n# </think>\nclass ModelNew(Model): pass\n```\n").cuda,
+            "__global__ void k() {}\n");
+  EXPECT_EQ(found("<think>\nnever closed\n" + kCuda + kPython).cuda, "__global__ void k() {}\n");
+}
+
+TEST(Answer, SurvivesAForgottenClosingFence) {
+  const Answer a = found("```cuda\n__global__ void k() {}\n" + kPython);
+  EXPECT_EQ(a.cuda, "__global__ void k() {}\n");
+  EXPECT_EQ(a.python, "class ModelNew(Model): pass\n");
+  EXPECT_EQ(found("```markdown\n" + kCuda + kPython + "```\n").python, "class ModelNew(Model): pass\n");
+}
+
+TEST(Answer, MayShowFencesInADocstring) {
+  const std::string program = "class ModelNew(Model):\n    '''\n    ```python\n    x\n    ```\n    '''\n";
+  EXPECT_EQ(found("```python\n" + program + "```\n" + kCuda).python, program);
+}
+
+TEST(Answer, WhoseNewVersionWasCutOffIsNotTheOldOne) {
+  EXPECT_EQ(missing(kCuda + kPython + "Better:\n```cuda\n// no kernel ye"), "cut_off");
+  EXPECT_EQ(missing(kCuda + kPython + "Better:\n" + kCuda + "```python\nimport tor"), "cut_off");
+  EXPECT_EQ(found(kCuda + kPython + "Build it:\n```sh\nmake").cuda, "__global__ void k() {}\n");
+}
+
 TEST(Answer, SurvivesMutatedReplies) {
   std::mt19937 random(1);
-  const std::string seed = "text\n" + kCuda + "````md\n" + kPython + "````\n~~~cu\nx\n~~~\n";
-  const std::string alphabet = "`~\n \r>{cudapy\0\xff";
+  const std::string seed = "<think>x</think>\ntext\n" + kCuda + "````md\n" + kPython + "````\n~~~cu\nx\n~~~\n";
+  const std::string alphabet("`~\n \r>{cudapy\0\xff\x1b<", 18);
   for (int i = 0; i < 20000; ++i) {
     std::string raw = seed;
-    for (int edits = 1 + static_cast<int>(random() % 8); edits > 0; --edits) {
+    for (int edits = 1 + static_cast<int>(random() % 8); edits > 0 && !raw.empty(); --edits) {
       const std::size_t at = random() % raw.size();
+      const char byte = alphabet[random() % alphabet.size()];
       switch (random() % 3) {
         case 0:
-          raw[at] = alphabet[random() % alphabet.size()];
+          raw[at] = byte;
           break;
         case 1:
           raw.erase(at, 1 + random() % 5);
           break;
         default:
-          raw.insert(at, 1 + random() % 4, alphabet[random() % alphabet.size()]);
+          raw.insert(at, 1 + random() % 4, byte);
       }
-      if (raw.empty()) raw = "`";
     }
-    const Found f = find(raw);
-    if (const auto* a = std::get_if<Answer>(&f)) {
-      EXPECT_FALSE(a->cuda.empty() && a->python.empty());
-      EXPECT_EQ(a->cuda.find('\0'), std::string::npos);
-    } else {
-      EXPECT_FALSE(std::get<NoAnswer>(f).message.empty());
-    }
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size());  // aborts on a fault
   }
+}
+
+TEST(Answer, IsFoundInLinearTime) {
+  std::string raw;
+  for (int i = 0; i < 200'000; ++i) raw += i % 2 == 0 ? "```markdown\n" : "</think> ```python\n";
+  find(raw);  // a quadratic search would run into the test's time limit
+  find(std::string(10'000'000, '`'));
 }
 
 }  // namespace
