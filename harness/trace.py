@@ -1,12 +1,14 @@
 """The tracer: runs host programs once on tensors without data and prints their plans (docs/protocol.md, "Tracer").
 
 A warm parent: it imports torch once, builds the task's model on fake CUDA tensors and forks a sealed child for each trace. The parent
-clears its environment and keeps no earlier answer, so there is nothing in it for a child to find.
+sheds its environment and keeps no earlier answer, so there is nothing in it for a child to find.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
+import glob
 import json
 import os
 import sys
@@ -17,10 +19,26 @@ import types
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+# What torch and the loader may need. Anything else, and every secret with it, must not be in this process's memory: a started program finds its first
+# environment on its stack for as long as it lives, cleared or not, so the tracer starts itself anew with these alone.
+KEPT_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+if __name__ == "__main__" and any(name not in KEPT_ENVIRONMENT for name in os.environ):
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT})
+
+
+def seal_library() -> str:
+    """`--seal PATH`, else the newest that was built beside this checkout."""
+    if "--seal" in sys.argv[:-1]:
+        return sys.argv[sys.argv.index("--seal") + 1]
+    built = glob.glob(os.path.join(HERE, "..", "build", "*", "lib", "libkagent_seal.so"))
+    return max(built, key=os.path.getmtime, default=os.path.join(HERE, "..", "build", "release", "lib", "libkagent_seal.so"))
+
+
 # Tensors here say they are on CUDA and are not. The CUDA runtime must find no driver, as on a machine without a GPU: a forked child of a process that
 # has started CUDA cannot use it, and a sealed one could not open the device. The stand-in carries the driver's name and nothing else.
-SEAL_LIBRARY = sys.argv[sys.argv.index("--seal") + 1] if "--seal" in sys.argv else os.path.join(HERE, "..", "build", "release", "lib", "libkagent_seal.so")
-ctypes.CDLL(os.path.join(os.path.dirname(SEAL_LIBRARY), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
+SEAL_LIBRARY = seal_library()
+with contextlib.suppress(OSError):  # without it there is no seal beside it either: hello says so
+    ctypes.CDLL(os.path.join(os.path.dirname(SEAL_LIBRARY), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
 
 import torch  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
@@ -114,7 +132,8 @@ class Server:
 
         def work() -> bytes:
             try:
-                cls = program.model_class(text, task.module)
+                with task.mode:
+                    cls = program.model_class(text, task.module)
                 return b"+" + json.dumps(task.trace(cls, limit), separators=(",", ":")).encode()
             except BaseException as error:  # noqa: BLE001  whatever a host program raises is its author's
                 kind, message = explain(error)

@@ -14,6 +14,8 @@ class Array:
     """Tensors and numbers passed by value as one struct."""
 
     def __init__(self, items: Sequence):
+        if not isinstance(items, (list, tuple)):
+            raise KagentError("kg.array takes a list of tensors and numbers")
         self.items = list(items)
 
 
@@ -28,7 +30,9 @@ class Strided:
 
 class Int64:
     def __init__(self, value: int):
-        self.value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not -(1 << 63) <= value < 1 << 63:
+            raise KagentError(f"kg.int64 takes an integer of 64 bits, not {value!r:.80}")
+        self.value = value
 
 
 class Device:
@@ -68,7 +72,7 @@ def launch(kernel: str, grid=None, block=None, args=(), shared: int = 0, cluster
         raise KagentError(f"kg.launch({kernel!r}): give grid= and block=")
     if not isinstance(args, (list, tuple)):
         raise KagentError(f"kg.launch({kernel!r}): args= is a list")
-    if not isinstance(shared, int) or shared < 0:
+    if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
         raise KagentError(f"kg.launch({kernel!r}): shared= is a number of bytes")
     _active().launch(kernel, _three(grid, f"kg.launch({kernel!r}): grid"), _three(block, f"kg.launch({kernel!r}): block"), list(args), shared,
                      None if cluster is None else _three(cluster, f"kg.launch({kernel!r}): cluster"), bool(cooperative))
@@ -89,10 +93,18 @@ def int64(value: int) -> Int64:
 
 def constant(values, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A small literal table."""
-    return _active().constant(values, dtype)
+    recorder = _active()
+    if not isinstance(dtype, torch.dtype):
+        raise KagentError(f"kg.constant: dtype= is a torch.dtype, not {dtype!r:.80}")
+    try:
+        return recorder.constant(values, dtype)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise KagentError(f"kg.constant takes numbers, or lists of them of equal lengths: {error!s:.200}") from error
 
 
 def tag(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    if not isinstance(tensor, torch.Tensor):
+        raise KagentError("kg.tag takes a name and a tensor")
     _active().tag(str(name), tensor)
     return tensor
 

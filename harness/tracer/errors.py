@@ -44,6 +44,8 @@ def explain(error: BaseException) -> tuple[str, str]:
         return "wrong_kg_call", first
     if name in ("DataDependentOutputException", "GuardOnDataDependentSymNode") or "cannot be converted to Scalar" in text:
         return "data_dependent", f".item(), bool() or a Python if on a tensor: {_INSTEAD['data_dependent']}"
+    if "found two different devices" in text or "tensors to be on the same device" in text:
+        return "cpu_tensor", f"a tensor on the CPU meets one on the GPU: {_INSTEAD['cpu_tensor']}"
     if name == "DynamicOutputShapeException":
         return "dynamic_shape", _INSTEAD["dynamic_shape"]
     if "numpy" in text and ("FakeTensor" in text or "subclass" in text):

@@ -16,7 +16,11 @@ def model_class(program: str, task_module) -> type:
     """ModelNew as the program defines it. It sees the names of the task's own module."""
     names: dict[str, Any] = {k: v for k, v in vars(task_module).items() if not k.startswith("__")}
     names.update({"__name__": "answer", "torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "kg": kg})
-    exec(compile(program, ANSWER, "exec"), names)  # noqa: S102  this is what the seal is for
+    try:
+        code = compile(program, ANSWER, "exec")
+    except ValueError as error:  # a null byte, half a surrogate pair
+        raise TraceError("syntax_error", f"the python block does not parse: {error}") from error
+    exec(code, names)  # noqa: S102  this is what the seal is for
     cls = names.get("ModelNew")
     if not isinstance(cls, type):
         raise TraceError("no_model", "the python block defines no class ModelNew(Model)")

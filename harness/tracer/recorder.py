@@ -176,6 +176,8 @@ class Recorder(ProxyTorchDispatchMode):
             return {"i64": value.value}
         if isinstance(value, kg.Array):
             return {"array": [self.launch_value(kernel, position, item) for item in value.items]}
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise TraceError("wrong_kg_call", f"kg.launch({kernel!r}): argument {position + 1} does not fit 64 bits")
         if isinstance(value, torch.Tensor) or value is None or isinstance(value, (bool, int, float)):
             return self.encode(value)
         raise TraceError("wrong_kg_call", f"kg.launch({kernel!r}): argument {position + 1} is a {type(value).__name__}; give tensors, numbers, None or kg.array")

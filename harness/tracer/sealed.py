@@ -53,6 +53,7 @@ def _late(signum, frame) -> None:
 
 
 def _in_child(seal: Seal, work: Callable[[], bytes], out: int, readable: list[str], seconds: int) -> None:
+    os.environ.clear()  # torch sets some of its own
     null = os.open("/dev/null", os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
