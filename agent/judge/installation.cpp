@@ -14,6 +14,17 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// NVRTC and CUDA's headers from torch's wheels in the project's own venv; "" where they are not.
+std::string wheels_folder(const std::string& root) {
+  std::error_code failed;
+  for (const char* version : {"python3.11", "python3.12"}) {
+    const fs::path folder = fs::path(root) / ".deps" / "venv" / "lib" / version / "site-packages" / "nvidia" / "cu13";
+    if (fs::exists(folder / "lib" / "libnvrtc.so.13", failed) && fs::exists(folder / "include" / "cccl", failed))
+      return folder.string();
+  }
+  return "";
+}
+
 std::string cache_folder() {
   if (const std::string dir = environment("KAGENT_CACHE"); !dir.empty()) return dir;
   if (const std::string dir = environment("XDG_CACHE_HOME"); !dir.empty()) return dir + "/kagent";
@@ -44,6 +55,7 @@ Result<Installation> find_installation() {
   found.seal = (build / "lib" / "libkagent_seal.so").string();
   found.compiler = (build / "bin" / "kagent-compile").string();
   found.cuda = environment("KAGENT_CUDA_ROOT");
+  if (found.cuda.empty()) found.cuda = wheels_folder(found.root);
   found.cache = cache_folder();
   return found;
 }
