@@ -7,6 +7,7 @@ author; only what was re-inferred here runs.
 """
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from plan import rnn
 from plan.operators import allowed
 from plan.randomness import is_random
 from plan.values import DTYPES, decode, dtype_name
+from plan.writes import written
 
 
 class Rejected(Exception):
@@ -28,6 +30,13 @@ class Rejected(Exception):
 
 def tensor_facts(t: torch.Tensor) -> dict:
     return {"shape": list(t.shape), "stride": list(t.stride()), "dtype": dtype_name(t.dtype)}
+
+
+def extent_bytes(t: torch.Tensor) -> int:
+    """From the start of its storage to its last element's end."""
+    if t.numel() == 0:
+        return 0
+    return (t.storage_offset() + sum((n - 1) * s for n, s in zip(t.shape, t.stride())) + 1) * t.element_size()
 
 
 def plain_state(model: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -54,8 +63,10 @@ class _Replay:
         self.plan = plan
         self.tensors: dict[int, torch.Tensor] = {}
         self.roots: dict[int, int] = {}      # storage -> id of its first tensor
+        self.bytes: dict[int, int] = {}      # storage -> its size when it was new: without data, torch lets a view grow it
         self.parameters: set[int] = set()    # storages
         self.prepared: set[int] = set()      # storages made by prepare
+        self.state: set[int] = set()         # storages of buffers and state
         self.inputs: set[int] = set()
         self.line: int | None = None
 
@@ -82,6 +93,8 @@ class _Replay:
         for key, value in actual.items():
             if claim.get(key) != value:
                 self.reject("wrong_claim", f"{what}: {key} of its result is {value}, the plan claims {claim.get(key)}")
+        if extent_bytes(t) > self.bytes.setdefault(self.storage(t), t.untyped_storage().nbytes()):
+            self.reject("outside_storage", f"{what}: its result reaches beyond the storage it is a view of")
 
     def fresh(self, facts: dict) -> torch.Tensor:
         return torch.empty_strided(facts["shape"], facts["stride"], dtype=DTYPES[facts["dtype"]], device="cuda")
@@ -106,12 +119,13 @@ class _Replay:
             for (name, i), (_, fact) in zip(plan[kind], facts[kind]):
                 t = self.fresh(fact)
                 self.define(i, t, f"{kind} {name}")
-                if kind == "parameters":
-                    self.parameters.add(self.storage(t))
+                (self.parameters if kind == "parameters" else self.state).add(self.storage(t))
         for constant in plan["constants"]:
             claim = plan["tensors"][constant["t"]]
             t = torch.empty(claim["shape"], dtype=DTYPES[claim["dtype"]], device="cuda")
             self.define(constant["t"], t, "a constant")
+            if len(base64.b64decode(constant["data"], validate=True)) != extent_bytes(t):
+                self.reject("wrong_claim", "a constant has more or fewer bytes than its shape and dtype say")
             self.parameters.add(self.storage(t))  # read-only, like a parameter
 
     def operator(self, step: dict, phase: str) -> None:
@@ -125,10 +139,11 @@ class _Replay:
         kwargs = {k: decode(v, self.get) for k, v in step["kwargs"].items()}
         if is_random(func, name, args, kwargs):
             self.reject("random", f"{name} draws random numbers")
-        written = self.written(func, args, kwargs)
-        for t in written:
+        for t in written(func, name, args, kwargs):
             if self.storage(t) in self.parameters:
                 self.reject("writes_parameter", f"{name} writes to a parameter or constant")
+            if phase == "prepare" and self.storage(t) in self.state:
+                self.reject("writes_state", f"{name} writes to a buffer or state in prepare: only forward may")
             if phase == "forward" and self.storage(t) in self.prepared:
                 self.reject("writes_prepared", f"{name} writes to what prepare made: it would carry state from call to call")
         try:
@@ -159,17 +174,11 @@ class _Replay:
             known = self.tensors.get(i) if isinstance(i, int) else None
             if known is None:
                 self.define(i, result, name)
-            elif known is not result and (self.storage(known) != self.storage(result) or tensor_facts(known) != tensor_facts(result)):
+            elif known is not result and not self.same(known, result):
                 self.reject("wrong_claim", f"{name}: its result is not tensor {i}")
 
-    def written(self, func, args: list, kwargs: dict) -> list[torch.Tensor]:
-        found = []
-        for position, argument in enumerate(func._schema.arguments):
-            if argument.alias_info is None or not argument.alias_info.is_write:
-                continue
-            value = args[position] if position < len(args) else kwargs.get(argument.name)
-            found += [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, torch.Tensor)]
-        return found
+    def same(self, a: torch.Tensor, b: torch.Tensor) -> bool:
+        return (self.storage(a), a.storage_offset(), tensor_facts(a)) == (self.storage(b), b.storage_offset(), tensor_facts(b))
 
     def launch(self, step: dict) -> None:
         def check(value: Any) -> None:

@@ -21,6 +21,7 @@ from plan.infer import plain_state
 from plan.operators import allowed, schema_name
 from plan.randomness import is_identity, is_random
 from plan.values import dtype_name, encode
+from plan.writes import written
 from tracer.errors import ANSWER, TraceError, refuse
 
 MAX_CONSTANT_BYTES = 1 << 20
@@ -134,17 +135,17 @@ class Recorder(ProxyTorchDispatchMode):
     def record(self, func, name: str, args: tuple, kwargs: dict, out: Any) -> None:
         results = list(out) if isinstance(out, (tuple, list)) else [out]
         made = [t for r in results for t in (r if isinstance(r, (tuple, list)) else [r]) if isinstance(t, torch.Tensor)]
-        written = _written(func, args, kwargs)
-        if not made and not written:
+        changed = written(func, name, args, kwargs)
+        if not made and not changed:
             return  # a question about shapes
         if any(t.device.type != "cuda" for t in made):
             from_gpu = any(isinstance(a, torch.Tensor) for a in (*args, *kwargs.values()))
             raise refuse("host_transfer" if from_gpu else "cpu_tensor", name)
-        for t in written:
+        for t in changed:
             what = self.read_only.get(self.storage(t))
             if what is not None:
                 raise TraceError("writes_parameter", f"{name} writes to {what}: parameters and constants are read-only")
-        if not written and all(id(t) in self.ids for t in made):
+        if not changed and all(id(t) in self.ids for t in made):
             return  # .contiguous() of a contiguous tensor and its kind give back what they got
         if name not in allowed():
             raise TraceError("operator_not_allowed", f"{name} is not among the library calls a plan may use: write it as a kernel, or use another call")
@@ -258,13 +259,3 @@ def _answer_line() -> int | None:
             return frame.f_lineno
         frame = frame.f_back
     return None
-
-
-def _written(func, args: tuple, kwargs: dict) -> list[torch.Tensor]:
-    found = []
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        value = args[position] if position < len(args) else kwargs.get(argument.name)
-        found += [v for v in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(v, torch.Tensor)]
-    return found
