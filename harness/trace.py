@@ -20,10 +20,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 # What torch and the loader may need. Anything else, and every secret with it, must not be in this process's memory: a started program finds its first
-# environment on its stack for as long as it lives, cleared or not, so the tracer starts itself anew with these alone.
+# environment on its stack for as long as it lives, cleared or not, so the tracer starts itself anew with these alone. And with a fixed hash seed: the
+# same program gives the same plan, even one that walks through a set of names.
 KEPT_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-if __name__ == "__main__" and any(name not in KEPT_ENVIRONMENT for name in os.environ):
-    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT})
+if __name__ == "__main__" and (sys.flags.hash_randomization or set(os.environ) - {*KEPT_ENVIRONMENT, "PYTHONHASHSEED"}):
+    kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT}
+    os.execve(sys.executable, [sys.executable, "-s", "-B", *sys.argv], {**kept, "PYTHONHASHSEED": "0"})
 
 
 def seal_library() -> str:

@@ -143,7 +143,7 @@ class _Replay:
             if self.storage(t) in self.parameters:
                 self.reject("writes_parameter", f"{name} writes to a parameter or constant")
             if phase == "prepare" and self.storage(t) in self.state:
-                self.reject("writes_state", f"{name} writes to a buffer or state in prepare: only forward may")
+                self.reject("prepare_writes", f"{name} writes to a buffer or state in prepare, which may write tensors of its own only")
             if phase == "forward" and self.storage(t) in self.prepared:
                 self.reject("writes_prepared", f"{name} writes to what prepare made: it would carry state from call to call")
         try:

@@ -206,11 +206,11 @@ class Rules(InferTest):
     def test_prepare_does_not_write_the_models_state(self):
         running = dict(self.p["buffers"])["bn.running_mean"]
         self.p["prepare"].append({"op": "aten::zero_", "args": [{"t": running}], "kwargs": {}, "results": [{"t": running}], "line": 3})
-        self.rejects("writes_state", "prepare")
+        self.rejects("prepare_writes", "prepare")
         self.p = copy.deepcopy(self.own)
         last = dict(self.p["state"])["last"]
         self.p["prepare"].append({"op": "aten::zero_", "args": [{"t": last}], "kwargs": {}, "results": [{"t": last}], "line": 3})
-        self.rejects("writes_state", "prepare")
+        self.rejects("prepare_writes", "prepare")
 
     def test_parameters_and_constants_are_not_written(self):
         for i in (dict(self.p["parameters"])["bn.bias"], self.p["constants"][0]["t"]):

@@ -1,9 +1,10 @@
 """What the tracer records: plans of small models and programs, field by field (docs/plan.md)."""
 
 import json
+import os
 import unittest
 
-from tracer_process import HEAD, TracerTest, forward
+from tracer_process import DEVICE, HEAD, TracerProcess, TracerTest, forward
 
 TASK = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nclass Model(nn.Module):\n"
 
@@ -202,6 +203,10 @@ return y"""))
         first = self.trace(program)["plan"]
         self.trace(forward("return x"))  # another program between them leaves nothing behind
         self.assertEqual(self.trace(program)["plan"], first)
+        other = TracerProcess(environment={"PYTHONHASHSEED": "5"})
+        other.ask("task", file=os.path.join(self.folder.name, "task.py"))
+        self.assertEqual(other.ask("trace", program=program, device=DEVICE)["plan"], first)
+        other.close()
 
     def test_programs_do_not_change_one_another(self):
         self.plan(HEAD + "class ModelNew(Model):\n    def prepare(self): self.left = self.conv.weight + 1\n    def forward(self, x): return x\ntorch.relu = None\n")
