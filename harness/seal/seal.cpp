@@ -29,7 +29,6 @@ constexpr int kAlwaysAllowed[] = {
     SCMP_SYS(close),
     SCMP_SYS(lseek),
     SCMP_SYS(dup),
-    SCMP_SYS(fcntl),
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
     SCMP_SYS(munmap),
@@ -156,6 +155,9 @@ std::string restrict_calls(const Rules& rules) {
     const unsigned thread = CLONE_THREAD | CLONE_VM;
     filter.allow_if(SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread));
   }
+  // Flags, locks and copies of descriptors; not F_SETOWN and F_SETSIG, by which a pipe signals any process of the user.
+  filter.allow_if(SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_LE, F_SETLKW));
+  filter.allow_if(SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC));
   // abort() signals its own process; nobody else's.
   filter.allow_if(SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
   // glibc falls back to the older call on ENOSYS; isatty() must not raise; limits may be read but not set.

@@ -63,6 +63,11 @@ class Escapes(TracerTest):
         self.forbidden(*(f"import os, signal; os.kill({pid}, {number})" for pid in ("os.getppid()", "-1", "1", "0") for number in (9, 0)),
                        "import os; os.killpg(os.getpgid(0), 9)")
 
+    def test_no_signals_by_way_of_a_descriptor(self):
+        # A pipe that has an owner and a signal (F_SETOWN 8, F_SETSIG 10, F_SETOWN_EX 15) would kill the tracer when it reads the plan.
+        for command, value in ((8, "os.getppid()"), (10, 9), (15, "b'x' * 8"), (1026, 1)):
+            self.forbidden(f"import fcntl, os; fcntl.fcntl(3, {command}, {value})")
+
     def test_no_system_calls_of_other_kinds(self):
         # ptrace, process_vm_readv, pidfd_open, pidfd_getfd, io_uring_setup, bpf, userfaultfd, perf_event_open, keyctl, unshare, setns, mount,
         # chroot, setrlimit, prlimit64 with new limits, clone as fork, vfork, execveat, openat2, name_to_handle, memfd_create, shmget, kexec_load
@@ -156,8 +161,8 @@ raise ValueError(f"{pages > 0} {word in buffer}")"""
         self.assertLess(reply["elapsed_s"], 5)
 
     def test_memory_is_bounded(self):
-        reply = self.trace(forward("keep = []\nwhile True: keep.append(bytearray(1 << 28))"))
-        self.assertIn("too much memory", reply["error"]["message"])
+        said = self.said("import mmap\nkeep = []\ntry:\n    while len(keep) < 64: keep.append(mmap.mmap(-1, 1 << 28))\nexcept OSError as e: pass\nraise ValueError(len(keep))")
+        self.assertTrue(1 <= int(said) <= 16, said)  # 4 GiB
 
     def test_late_imports_work_or_fail_cleanly(self):
         for module in ("json", "decimal", "fractions", "statistics", "itertools", "functools", "dataclasses", "enum", "typing", "collections", "heapq", "bisect", "string",
