@@ -15,6 +15,8 @@
 
 #include "harness/seal/landlock.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // libseccomp's SCMP_A macros leave fields out
+
 namespace kagent::seal {
 namespace {
 
