@@ -34,7 +34,9 @@ def serve(arguments: argparse.Namespace, requests: BinaryIO, answers: BinaryIO) 
     from measure import commands as measure
     from model import commands as model
     from model.session import Session
+    from plan import no_compiler
 
+    no_compiler.keep_out()
     session = Session(arguments.role, arguments.backend, arguments.library)
     commands = {**model.COMMANDS, **check.COMMANDS, **measure.COMMANDS}
     for line in requests:

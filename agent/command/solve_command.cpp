@@ -172,6 +172,7 @@ int run_solve(const Options& options, const Installation& installation, const Ta
   if (!provider) return fail(provider.error());
   Result<JudgeSettings> judge_with = judge_settings(options.judge, task.path, "");
   if (!judge_with) return fail(judge_with.error());
+  judge_with.value().more_answers = options.samples > 1;
 
   ProgressLine progress(ProgressLine::Show::kYes);
   progress.set_subject(task.id);

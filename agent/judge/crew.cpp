@@ -79,23 +79,48 @@ std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, c
       child.stderr_tail(20000)};
 }
 
-std::future<Crew::Started> Crew::warm_worker(const std::string& role) const {
-  const ChildSpec child_spec = worker_spec(installation_, spec_, role);
-  const nlohmann::json task = {{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}};
-  return std::async(std::launch::async, [child_spec, task, deadlines = deadlines_]() -> Started {
-    Started started = Child::start(child_spec);
-    if (!started) return started;
-    Child& child = *started.value();
+WarmingWorker::WarmingWorker(const ChildSpec& spec, const nlohmann::json& task, const Deadlines& deadlines) {
+  Result<std::unique_ptr<Child>> started = Child::start(spec);
+  if (!started) {
+    ready_ = std::async(std::launch::deferred, [error = started.error()]() -> Status { return error; });
+    return;
+  }
+  child_ = std::move(started).value();
+  ready_ = std::async(std::launch::async, [&child = *child_, task, deadlines]() -> Status {
     const ChildReply hello = child.ask({{"cmd", "hello"}}, Seconds(deadlines.start));
     if (!hello.ok()) return crew_error(child, hello, "starting");
     const ChildReply loaded = child.ask(task, Seconds(deadlines.task));
     if (!loaded.ok()) return crew_error(child, loaded, "building the model");
-    return started;
+    return Ok{};
   });
 }
 
+WarmingWorker::~WarmingWorker() {
+  if (child_ && ready_.valid()) child_->interrupt();
+  if (ready_.valid()) ready_.wait();
+}
+
+Result<std::unique_ptr<Child>> WarmingWorker::take() {
+  const Status ready = ready_.get();
+  if (!ready) return ready.error();
+  return std::move(child_);
+}
+
+Crew::~Crew() {
+  // A process with a CUDA context takes its time to end: all at once.
+  for (const auto* child : {&tracer_, &compiler_, &reference_, &candidate_}) {
+    if (*child) (*child)->interrupt();
+  }
+}
+
+void Crew::warm_candidate() {
+  next_candidate_ = std::make_unique<WarmingWorker>(
+      worker_spec(installation_, spec_, "candidate"),
+      nlohmann::json{{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}}, deadlines_);
+}
+
 Status Crew::start_reference() {
-  Started started = Child::start(worker_spec(installation_, spec_, "reference"));
+  Result<std::unique_ptr<Child>> started = Child::start(worker_spec(installation_, spec_, "reference"));
   if (!started) return started.error();
   reference_ = std::move(started).value();
   const ChildReply hello = reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
@@ -118,7 +143,7 @@ Status Crew::start_tracer_and_compiler() {
   const auto log = [&](const char* name) {
     return spec_.log_folder.empty() ? std::string() : fmt::format("{}/{}.stderr", spec_.log_folder, name);
   };
-  Started tracer = Child::start(
+  Result<std::unique_ptr<Child>> tracer = Child::start(
       {"tracer",
        {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
        "",
@@ -127,7 +152,7 @@ Status Crew::start_tracer_and_compiler() {
   tracer_ = std::move(tracer).value();
   std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache};
   if (!installation_.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation_.cuda});
-  Started compiler = Child::start({"compiler", argv, "", log("compiler")});
+  Result<std::unique_ptr<Child>> compiler = Child::start({"compiler", argv, "", log("compiler")});
   if (!compiler) return compiler.error();
   compiler_ = std::move(compiler).value();
   return Ok{};
@@ -138,7 +163,7 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
   crew->installation_ = installation;
   crew->spec_ = spec;
   if (Status started = crew->start_tracer_and_compiler(); !started) return started.error();
-  crew->next_candidate_ = crew->warm_worker("candidate");
+  crew->warm_candidate();
   auto tracer_ready = std::async(std::launch::async, [&]() -> Status {
     for (const nlohmann::json& request :
          {nlohmann::json{{"cmd", "hello"}}, nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}}}) {
@@ -164,16 +189,17 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
 
 Result<Child*> Crew::new_candidate() {
   candidate_.reset();
-  if (!next_candidate_.valid()) next_candidate_ = warm_worker("candidate");
-  Started started = next_candidate_.get();
+  if (!next_candidate_) warm_candidate();
+  Result<std::unique_ptr<Child>> started = next_candidate_->take();
+  next_candidate_.reset();
   if (!started) return started.error();
   candidate_ = std::move(started).value();
   return candidate_.get();
 }
 
-void Crew::retire_candidate() {
+void Crew::retire_candidate(bool another) {
   candidate_.reset();
-  if (!next_candidate_.valid()) next_candidate_ = warm_worker("candidate");
+  if (another && !next_candidate_) warm_candidate();
 }
 
 }  // namespace kagent

@@ -47,11 +47,29 @@ struct Deadlines {
 // means.
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage);
 
+// A candidate worker that starts and builds the task's model in the background. One that nobody takes is ended.
+class WarmingWorker {
+ public:
+  WarmingWorker(const ChildSpec& child, const nlohmann::json& task, const Deadlines& deadlines);
+  ~WarmingWorker();
+  WarmingWorker(const WarmingWorker&) = delete;
+  WarmingWorker& operator=(const WarmingWorker&) = delete;
+
+  // Waits until it is ready. Once.
+  Result<std::unique_ptr<Child>> take();
+
+ private:
+  std::unique_ptr<Child> child_;
+  std::future<Status> ready_;
+};
+
 class Crew {
  public:
   // Starts everything and waits until tracer, compiler and reference worker have the task. Errors are kagent's or the
   // machine's.
   static Result<std::unique_ptr<Crew>> assemble(const Installation& installation, const CrewSpec& spec);
+
+  ~Crew();
 
   Child& tracer() { return *tracer_; }
   Child& compiler() { return *compiler_; }
@@ -59,8 +77,8 @@ class Crew {
 
   // A fresh candidate worker that has the task. Ends the one before.
   Result<Child*> new_candidate();
-  // Throws the current candidate worker away and starts warming the next.
-  void retire_candidate();
+  // Throws the current candidate worker away; `another`: and starts warming the next.
+  void retire_candidate(bool another);
 
   [[nodiscard]] const nlohmann::json& device() const { return device_; }
   [[nodiscard]] const nlohmann::json& environment() const { return environment_; }
@@ -70,9 +88,7 @@ class Crew {
 
  private:
   Crew() = default;
-  using Started = Result<std::unique_ptr<Child>>;
-
-  [[nodiscard]] std::future<Started> warm_worker(const std::string& role) const;
+  void warm_candidate();
   Status start_reference();
   Status start_tracer_and_compiler();
 
@@ -85,7 +101,7 @@ class Crew {
   std::unique_ptr<Child> compiler_;
   std::unique_ptr<Child> reference_;
   std::unique_ptr<Child> candidate_;
-  std::future<Started> next_candidate_;
+  std::unique_ptr<WarmingWorker> next_candidate_;
 };
 
 // True when this machine shows an NVIDIA device.

@@ -77,7 +77,7 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   }
   on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
   open_s_ = 0;  // only the first verdict paid for the start
-  crew_->retire_candidate();
+  crew_->retire_candidate(settings_.more_answers);
   return verdict;
 }
 
@@ -134,6 +134,7 @@ std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_pla
                               {"kernels", nlohmann::json::object()},
                               {"device", crew_->device()},
                               {"reference", true},
+                              {"inferred", true},
                               {"options", {{"graph", candidate_plan.value("graph", true)}, {"tf32", true}}}},
                              Seconds(crew_->deadlines().plan));
   if (auto failure = failure_of(crew_->reference(), loaded, "internal")) {

@@ -112,8 +112,10 @@ Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
 
   std::vector<std::string> argv = spec.argv;
   std::vector<std::string> env = minimal_environment(spec, home);
+  pid_t pid = -1;
   const int rc =
-      ::posix_spawnp(&child->pid_, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
+      ::posix_spawnp(&pid, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
+  child->pid_ = rc == 0 ? pid : -1;
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   ::close(in[0]);
@@ -121,7 +123,6 @@ Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
   child->to_child_ = in[1];
   child->from_child_ = out[0];
   if (rc != 0) {
-    child->pid_ = -1;
     return Error{
         rc == ENOENT ? Code::kNotFound : Code::kIo,
         fmt::format("cannot start the {} ({}): {}; run `kagent doctor`", spec.name, argv[0], std::strerror(rc))};
@@ -137,6 +138,11 @@ Child::~Child() {
 
 void Child::kill() {
   if (pid_ > 0) reap();
+}
+
+void Child::interrupt() {
+  const pid_t pid = pid_;
+  if (pid > 0) ::kill(-pid, SIGKILL);
 }
 
 std::string Child::reap() {

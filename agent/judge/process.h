@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -56,6 +57,8 @@ class Child {
   [[nodiscard]] std::string stderr_tail(std::size_t bytes) const;
 
   void kill();
+  // Ends the process without waiting for it; any thread may call it. A request in flight is answered kDied.
+  void interrupt();
 
  private:
   Child() = default;
@@ -65,7 +68,7 @@ class Child {
   std::string log_path_;
   std::string home_;
   std::string buffer_;  // bytes read past the last answer
-  pid_t pid_ = -1;
+  std::atomic<pid_t> pid_ = -1;
   int to_child_ = -1;
   int from_child_ = -1;
 };

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -28,6 +29,14 @@ CUgraphNode last_node(CUstream stream) {
   if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || count != 1)
     throw RunError("not_capturable", "a launch left no single node in the graph");
   return nodes[0];
+}
+
+// All of its elements lie side by side, in some order: a tensor of the same strides takes them as one run of bytes.
+bool copies_as_bytes(const at::Tensor& tensor) { return tensor.is_non_overlapping_and_dense() && tensor.nbytes() > 0; }
+
+void set_copy(cudaGraphExec_t graph, cudaGraphNode_t node, const at::Tensor& to, const at::Tensor& from) {
+  C10_CUDA_CHECK(cudaGraphExecMemcpyNodeSetParams1D(graph, node, to.mutable_data_ptr(), from.const_data_ptr(),
+                                                    to.nbytes(), cudaMemcpyDeviceToDevice));
 }
 
 }  // namespace
@@ -68,9 +77,9 @@ Graph::Graph(Executor& executor, const std::vector<at::Tensor>& inputs) : execut
     own_inputs_.push_back(at::empty_strided(input.sizes(), input.strides(), input.options()));
     own_inputs_.back().copy_(input);
   }
-  warm_up(inputs);
+  warm_up();
   try {
-    capture();
+    capture(inputs);
   } catch (const RunError&) {
     throw;
   } catch (const std::exception& error) {
@@ -87,7 +96,7 @@ Graph::Graph(Executor& executor, const std::vector<at::Tensor>& inputs) : execut
 
 // Libraries choose and allocate at their first calls, which a capture does not allow. State that the steps change is
 // put back.
-void Graph::warm_up(const std::vector<at::Tensor>& /*inputs*/) {
+void Graph::warm_up() {
   std::vector<std::pair<at::Tensor, at::Tensor>> saved;
   for (const auto* names : {&executor_.plan_.buffers, &executor_.plan_.state}) {
     for (const auto& [name, id] : *names) {
@@ -107,7 +116,28 @@ void Graph::warm_up(const std::vector<at::Tensor>& /*inputs*/) {
   main.synchronize();
 }
 
-void Graph::capture() {
+void Graph::capture_copies_in(const std::vector<at::Tensor>& inputs, CUstream stream) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (patch_input_[i] || !copies_as_bytes(inputs[i])) continue;
+    C10_CUDA_CHECK(cudaMemcpyAsync(own_inputs_[i].mutable_data_ptr(), inputs[i].const_data_ptr(), inputs[i].nbytes(),
+                                   cudaMemcpyDeviceToDevice, stream));
+    copies_in_.push_back({last_node(stream), i});
+  }
+}
+
+// The target is where each call's fresh output will be; for now any memory of the size.
+void Graph::capture_copies_out(CUstream stream) {
+  for (std::size_t i = 0; i < executor_.outputs_.size(); ++i) {
+    const at::Tensor& output = executor_.environment_[index(executor_.outputs_[i])];
+    if (patch_output_[i] || !copies_as_bytes(output)) continue;
+    const at::Tensor target = at::empty_like(output, at::MemoryFormat::Preserve);
+    C10_CUDA_CHECK(cudaMemcpyAsync(target.mutable_data_ptr(), output.const_data_ptr(), output.nbytes(),
+                                   cudaMemcpyDeviceToDevice, stream));
+    copies_out_.push_back({last_node(stream), i});
+  }
+}
+
+void Graph::capture(const std::vector<at::Tensor>& inputs) {
   Executor& e = executor_;
   const at::NoGradGuard no_grad;
   e.clear_forward();
@@ -119,6 +149,7 @@ void Graph::capture() {
   graph_->capture_begin();
   addresses_.resize(e.environment_.size());
   try {
+    capture_copies_in(inputs, side.stream());
     for (std::size_t i = 0; i < e.forward_.size(); ++i) {
       if (auto* call = std::get_if<OperatorCall>(&e.forward_[i])) {
         e.counts_.copied_results += call->run(e.environment_, e.plan_.tensors);
@@ -133,6 +164,7 @@ void Graph::capture() {
       // it.
       for (const TensorId id : e.lifetimes_.drop_after_forward[i]) e.environment_[index(id)].reset();
     }
+    capture_copies_out(side.stream());
     graph_->capture_end();
   } catch (...) {
     try {
@@ -173,9 +205,12 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
     if (patch_input_[i]) {
       moved.emplace_back(e.inputs_[i],
                          static_cast<char*>(inputs[i].data_ptr()) - static_cast<char*>(own_inputs_[i].data_ptr()));
-    } else {
+    } else if (!copies_as_bytes(own_inputs_[i])) {
       own_inputs_[i].copy_(inputs[i], /*non_blocking=*/true);
     }
+  }
+  for (const Copy& copy : copies_in_) {
+    set_copy(graph_->raw_cuda_graph_exec(), copy.node, own_inputs_[copy.index], inputs[copy.index]);
   }
   std::vector<at::Tensor> outputs(e.outputs_.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -186,6 +221,10 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
     const at::Tensor fresh = at::empty_strided(planned.shape, planned.stride, own_outputs_[i].options());
     moved.emplace_back(root, static_cast<char*>(fresh.data_ptr()) - addresses_[index(root)]);
     outputs[i] = fresh.as_strided(view.shape, view.stride, view.offset);
+  }
+  for (const Copy& copy : copies_out_) {
+    outputs[copy.index] = at::empty_like(own_outputs_[copy.index], at::MemoryFormat::Preserve);
+    set_copy(graph_->raw_cuda_graph_exec(), copy.node, outputs[copy.index], own_outputs_[copy.index]);
   }
   for (Node& node : nodes_) {
     if (!node.patched) continue;

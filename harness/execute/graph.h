@@ -2,7 +2,8 @@
 //
 // Replays never give a stale result: where an input or output is touched by the plan's own launches only (and by
 // views), its address is patched into those nodes at each call; where a library call stands in the way, the input is
-// copied into the graph's own buffer, or the output out of it.
+// copied into the graph's own buffer, or the output out of it, by copies that are nodes of the graph themselves (so that one call
+// starts it all) and whose addresses are patched.
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>
@@ -28,9 +29,16 @@ class Graph {
     PreparedLaunch* launch;
     bool patched = false;
   };
+  // A copy between the caller's memory and the graph's, by input or output index.
+  struct Copy {
+    CUgraphNode node;
+    std::size_t index;
+  };
   void decide();
-  void warm_up(const std::vector<at::Tensor>& inputs);
-  void capture();
+  void warm_up();
+  void capture(const std::vector<at::Tensor>& inputs);
+  void capture_copies_in(const std::vector<at::Tensor>& inputs, CUstream stream);
+  void capture_copies_out(CUstream stream);
   [[nodiscard]] bool library_touches(plan::TensorId root) const;
 
   Executor& executor_;
@@ -39,6 +47,8 @@ class Graph {
   std::vector<bool> patch_output_;      // else copied out
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
   std::vector<Node> nodes_;              // one a launch
+  std::vector<Copy> copies_in_;          // of the copied inputs that a plain copy of bytes does for
+  std::vector<Copy> copies_out_;         // likewise of the outputs
   std::vector<char*> addresses_;         // of every tensor that the steps made, by plan id, as captured
   std::vector<at::Tensor> own_outputs_;  // the graph's output memory
 };

@@ -31,7 +31,8 @@ def hello(session: Session, request: Request) -> Answer:
     except OSError as error:
         raise Failure("internal", "no_library",
                       f"cannot load {session.library}: {error}; ./dev build makes it") from error
-    warm_up()
+    if session.role == "candidate":
+        warm_up()
     return answer
 
 
@@ -57,7 +58,8 @@ def plan(session: Session, request: Request) -> Answer:
     session.plan = LoadedPlan(
         argument(request, "plan", str), request.get("kernels") or {}, request.get("cubin") or "",
         argument(request, "device", dict), reference=reference, options=request.get("options") if reference else None,
-        model=session.model, state=session.state, facts=session.facts, device=session.device)
+        model=session.model, state=session.state, facts=session.facts, device=session.device,
+        inferred=reference and argument(request, "inferred", bool, False))
     return {**session.plan.info(), "prepare_ms": session.plan.prepare_ms, "elapsed_s": time.monotonic() - begin}
 
 

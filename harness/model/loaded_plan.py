@@ -23,13 +23,14 @@ class LoadedPlan:
     """Raises Failure (stage validate), or what the executor raises ("kagent:{json}", which failure_of reads)."""
 
     def __init__(self, text: str, kernels: dict[str, Any], cubin: str, device_facts: dict[str, Any], *, reference: bool,
-                 options: dict[str, Any] | None, model: nn.Module, state: ModelState, facts: dict[str, Any],
-                 device: torch.device):
+                 inferred: bool, options: dict[str, Any] | None, model: nn.Module, state: ModelState,
+                 facts: dict[str, Any], device: torch.device):
         kernels_text = json.dumps(kernels)
         _hold(torch.ops.kagent.check(text, kernels_text, json.dumps(device_facts), _operators(),
                                      "reference" if reference else "candidate"))
         plan = json.loads(text)
-        _reinfer(plan, facts)
+        if not inferred:
+            _reinfer(plan, facts)
         if device.type != "cuda" and any("launch" in step for step in plan["prepare"] + plan["forward"]):
             raise Failure("run", "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it")
         self.reference = reference
