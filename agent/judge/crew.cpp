@@ -18,14 +18,17 @@ Error crew_error(const Child& child, const ChildReply& reply, const char* doing)
   return Error{reply.fate == Fate::kDeadline ? Code::kTimeout : Code::kInternal, message};
 }
 
+std::string log_path(const CrewSpec& spec, const std::string& name) {
+  return spec.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec.log_folder, name);
+}
+
+// argv begins with the script's name.
 ChildSpec worker_spec(const Installation& installation, const CrewSpec& spec, const std::string& role) {
   const bool gpu = spec.backend == "cuda";
-  const std::string log = spec.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec.log_folder, role);
   return {role + " worker",
-          {installation.python, "-s", "-E", "-B", installation.root + "/harness/worker.py", "--role", role, "--backend",
-           gpu ? "cuda" : "cpu", "--library", installation.library},
+          {"worker.py", "--role", role, "--backend", gpu ? "cuda" : "cpu", "--library", installation.library},
           gpu ? spec.gpu : "",
-          log};
+          log_path(spec, role)};
 }
 
 std::string last_line(const std::string& text) {
@@ -45,7 +48,10 @@ bool machine_has_gpu() {
 
 Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec) {
   if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? "sm_90a" : spec.arch);
-  Result<std::unique_ptr<Child>> worker = Child::start(worker_spec(installation, spec, "candidate"));
+  ChildSpec alone = worker_spec(installation, spec, "candidate");
+  alone.argv[0] = installation.root + "/harness/worker.py";
+  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E", "-B"});
+  Result<std::unique_ptr<Child>> worker = Child::start(alone);
   if (!worker) return worker.error();
   const ChildReply hello = worker.value()->ask({{"cmd", "hello"}}, Seconds(Deadlines().start));
   if (!hello.ok()) return crew_error(*worker.value(), hello, "starting");
@@ -79,8 +85,8 @@ std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, c
       child.stderr_tail(20000)};
 }
 
-WarmingWorker::WarmingWorker(const ChildSpec& spec, const nlohmann::json& task, const Deadlines& deadlines) {
-  Result<std::unique_ptr<Child>> started = Child::start(spec);
+WarmingWorker::WarmingWorker(Result<std::unique_ptr<Child>> started, const nlohmann::json& task,
+                             const Deadlines& deadlines) {
   if (!started) {
     ready_ = std::async(std::launch::deferred, [error = started.error()]() -> Status { return error; });
     return;
@@ -115,12 +121,12 @@ Crew::~Crew() {
 
 void Crew::warm_candidate() {
   next_candidate_ = std::make_unique<WarmingWorker>(
-      worker_spec(installation_, spec_, "candidate"),
-      nlohmann::json{{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}}, deadlines_);
+      fork_worker("candidate"), nlohmann::json{{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
+      deadlines_);
 }
 
 Status Crew::start_reference() {
-  Result<std::unique_ptr<Child>> started = Child::start(worker_spec(installation_, spec_, "reference"));
+  Result<std::unique_ptr<Child>> started = fork_worker("reference");
   if (!started) return started.error();
   reference_ = std::move(started).value();
   const ChildReply hello = reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
@@ -139,22 +145,24 @@ Status Crew::start_reference() {
   return Ok{};
 }
 
-Status Crew::start_tracer_and_compiler() {
-  const auto log = [&](const char* name) {
-    return spec_.log_folder.empty() ? std::string() : fmt::format("{}/{}.stderr", spec_.log_folder, name);
-  };
-  Result<std::unique_ptr<Child>> tracer = Child::start(
-      {"tracer",
-       {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
-       "",
-       log("tracer")});
-  if (!tracer) return tracer.error();
-  tracer_ = std::move(tracer).value();
+Result<std::unique_ptr<Child>> Crew::fork_worker(const std::string& role) {
+  return fork_server_->fork(worker_spec(installation_, spec_, role), Seconds(deadlines_.start));
+}
+
+Status Crew::start_compiler() {
   std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache};
   if (!installation_.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation_.cuda});
-  Result<std::unique_ptr<Child>> compiler = Child::start({"compiler", argv, "", log("compiler")});
+  Result<std::unique_ptr<Child>> compiler = Child::start({"compiler", argv, "", log_path(spec_, "compiler")});
   if (!compiler) return compiler.error();
   compiler_ = std::move(compiler).value();
+  return Ok{};
+}
+
+Status Crew::start_tracer() {
+  Result<std::unique_ptr<Child>> tracer = fork_server_->fork(
+      {"tracer", {"trace.py", "--seal", installation_.seal}, "", log_path(spec_, "tracer")}, Seconds(deadlines_.start));
+  if (!tracer) return tracer.error();
+  tracer_ = std::move(tracer).value();
   return Ok{};
 }
 
@@ -162,7 +170,14 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
   std::unique_ptr<Crew> crew(new Crew());
   crew->installation_ = installation;
   crew->spec_ = spec;
-  if (Status started = crew->start_tracer_and_compiler(); !started) return started.error();
+  auto server = ForkServer::start(installation.python, installation.root + "/harness/fork_server.py",
+                                  log_path(spec, "fork_server"));
+  if (!server) return server.error();
+  crew->fork_server_ = std::move(server).value();
+  if (Status started = crew->start_compiler(); !started) return started.error();
+  const ChildReply compiler = crew->compiler_->ask({{"cmd", "hello"}}, Seconds(crew->deadlines_.start));
+  if (!compiler.ok()) return crew_error(*crew->compiler_, compiler, "starting");
+  if (Status started = crew->start_tracer(); !started) return started.error();
   crew->warm_candidate();
   auto tracer_ready = std::async(std::launch::async, [&]() -> Status {
     for (const nlohmann::json& request :
@@ -172,7 +187,6 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
     }
     return Ok{};
   });
-  const ChildReply compiler = crew->compiler_->ask({{"cmd", "hello"}}, Seconds(crew->deadlines_.start));
   Status reference = crew->start_reference();
   if (reference) {
     const ChildReply loaded = crew->reference_->ask(
@@ -180,7 +194,6 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
     if (!loaded.ok()) reference = crew_error(*crew->reference_, loaded, "building the model");
   }
   const Status tracer = tracer_ready.get();
-  if (!compiler.ok()) return crew_error(*crew->compiler_, compiler, "starting");
   if (!reference) return reference.error();
   if (!tracer) return tracer.error();
   crew->environment_["nvrtc"] = compiler.answer.value("nvrtc", "");

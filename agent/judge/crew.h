@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "agent/base/result.h"
+#include "agent/judge/fork_server.h"
 #include "agent/judge/installation.h"
 #include "agent/judge/process.h"
 #include "agent/judge/verdict.h"
@@ -50,7 +51,7 @@ std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, c
 // A candidate worker that starts and builds the task's model in the background. One that nobody takes is ended.
 class WarmingWorker {
  public:
-  WarmingWorker(const ChildSpec& child, const nlohmann::json& task, const Deadlines& deadlines);
+  WarmingWorker(Result<std::unique_ptr<Child>> started, const nlohmann::json& task, const Deadlines& deadlines);
   ~WarmingWorker();
   WarmingWorker(const WarmingWorker&) = delete;
   WarmingWorker& operator=(const WarmingWorker&) = delete;
@@ -90,13 +91,16 @@ class Crew {
   Crew() = default;
   void warm_candidate();
   Status start_reference();
-  Status start_tracer_and_compiler();
+  Status start_compiler();
+  Status start_tracer();
+  Result<std::unique_ptr<Child>> fork_worker(const std::string& role);
 
   Installation installation_;
   CrewSpec spec_;
   Deadlines deadlines_;
   nlohmann::json device_;
   nlohmann::json environment_ = nlohmann::json::object();
+  std::unique_ptr<ForkServer> fork_server_;
   std::unique_ptr<Child> tracer_;
   std::unique_ptr<Child> compiler_;
   std::unique_ptr<Child> reference_;

@@ -26,22 +26,6 @@ std::string from_environment(const char* name, const char* fallback) {
   return value != nullptr ? value : fallback;
 }
 
-// Nothing but this reaches a child that may run model-written code.
-std::vector<std::string> minimal_environment(const ChildSpec& spec, const std::string& home) {
-  std::vector<std::string> env = {
-      "PATH=" + from_environment("PATH", "/usr/local/bin:/usr/bin:/bin"),
-      "HOME=" + home,
-      "TMPDIR=" + home,
-      "LANG=C.UTF-8",
-      "CUDA_VISIBLE_DEVICES=" + spec.gpu,
-      // One deterministic cuBLAS workspace, as torch asks for; CUDA's own disk cache would be a channel between
-      // samples.
-      "CUDA_CACHE_DISABLE=1",
-  };
-  if (const char* path = std::getenv("LD_LIBRARY_PATH")) env.push_back(std::string("LD_LIBRARY_PATH=") + path);
-  return env;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> out;
   out.reserve(strings.size() + 1);
@@ -73,33 +57,40 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
-  // A child that dies while we write to it must be an answer, not the end of kagent.
-  ::signal(SIGPIPE, SIG_IGN);
-  std::unique_ptr<Child> child(new Child());
-  child->name_ = spec.name;
-  child->log_path_ = spec.log_path;
+std::vector<std::string> minimal_environment(const std::string& gpu, const std::string& home) {
+  std::vector<std::string> env = {
+      "PATH=" + from_environment("PATH", "/usr/local/bin:/usr/bin:/bin"),
+      "HOME=" + home,
+      "TMPDIR=" + home,
+      "LANG=C.UTF-8",
+      "CUDA_VISIBLE_DEVICES=" + gpu,
+      "CUDA_CACHE_DISABLE=1",  // CUDA's own disk cache would be a channel between samples
+  };
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) env.push_back(std::string("LD_LIBRARY_PATH=") + path);
+  return env;
+}
 
+Result<std::string> make_home() {
   std::string home = (std::filesystem::temp_directory_path() / "kagent-XXXXXX").string();
   if (::mkdtemp(home.data()) == nullptr) {
     return Error{Code::kIo, fmt::format("cannot make a temporary folder {}: {}", home, std::strerror(errno))};
   }
-  child->home_ = home;
+  return home;
+}
 
-  int in[2];
-  int out[2];
-  if (::pipe2(in, O_CLOEXEC) != 0) return Error{Code::kIo, fmt::format("pipe: {}", std::strerror(errno))};
-  if (::pipe2(out, O_CLOEXEC) != 0) {
-    ::close(in[0]);
-    ::close(in[1]);
-    return Error{Code::kIo, fmt::format("pipe: {}", std::strerror(errno))};
-  }
+Result<int> open_log(const std::string& path) {
+  const std::string file = path.empty() ? "/dev/null" : path;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return Error{Code::kIo, fmt::format("cannot write {}: {}", file, std::strerror(errno))};
+  return fd;
+}
+
+Result<pid_t> spawn_process(const SpawnRequest& request) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-  const std::string log = spec.log_path.empty() ? "/dev/null" : spec.log_path;
-  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_adddup2(&actions, request.in, 0);
+  posix_spawn_file_actions_adddup2(&actions, request.out, 1);
+  posix_spawn_file_actions_adddup2(&actions, request.err, 2);
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -109,24 +100,48 @@ Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec) {
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-
-  std::vector<std::string> argv = spec.argv;
-  std::vector<std::string> env = minimal_environment(spec, home);
+  std::vector<std::string> argv = request.spec.argv;
+  std::vector<std::string> env = request.environment;
   pid_t pid = -1;
   const int rc =
       ::posix_spawnp(&pid, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
-  child->pid_ = rc == 0 ? pid : -1;
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  ::close(in[0]);
-  ::close(out[1]);
+  if (rc == 0) return pid;
+  return Error{
+      rc == ENOENT ? Code::kNotFound : Code::kIo,
+      fmt::format("cannot start the {} ({}): {}; run `kagent doctor`", request.spec.name, argv[0], std::strerror(rc))};
+}
+
+Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec, const Spawn& spawn) {
+  // A child that dies while we write to it must be an answer, not the end of kagent.
+  ::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<Child> child(new Child());
+  child->name_ = spec.name;
+  child->log_path_ = spec.log_path;
+  Result<std::string> home = make_home();
+  if (!home) return home.error();
+  child->home_ = home.value();
+  Result<int> log = open_log(spec.log_path);
+  if (!log) return log.error();
+  int err = log.value();
+  int in[2] = {-1, -1};
+  int out[2] = {-1, -1};
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
+    const Error error{Code::kIo, fmt::format("pipe: {}", std::strerror(errno))};
+    for (int* fd : {&in[0], &in[1], &err}) close_fd(*fd);
+    return error;
+  }
   child->to_child_ = in[1];
   child->from_child_ = out[0];
-  if (rc != 0) {
-    return Error{
-        rc == ENOENT ? Code::kNotFound : Code::kIo,
-        fmt::format("cannot start the {} ({}): {}; run `kagent doctor`", spec.name, argv[0], std::strerror(rc))};
+  Result<pid_t> pid = spawn({spec, minimal_environment(spec.gpu, child->home_), in[0], out[1], err});
+  for (int* fd : {&in[0], &out[1], &err}) close_fd(*fd);
+  if (!pid) {
+    close_fd(child->to_child_);
+    close_fd(child->from_child_);
+    return pid.error();
   }
+  child->pid_ = pid.value();
   return child;
 }
 

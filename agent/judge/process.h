@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,6 +26,30 @@ struct ChildSpec {
   std::string gpu;                // CUDA_VISIBLE_DEVICES; "" hides every GPU
   std::string log_path;           // the child's stderr goes here
 };
+
+// All that a new process needs: its descriptors 0, 1 and 2 are these.
+struct SpawnRequest {
+  const ChildSpec& spec;
+  const std::vector<std::string>& environment;  // NAME=value
+  int in;
+  int out;
+  int err;
+};
+
+// Makes the process, leader of a group of its own.
+using Spawn = std::function<Result<pid_t>(const SpawnRequest&)>;
+
+// posix_spawn. Errors: kNotFound (no such program), kIo.
+Result<pid_t> spawn_process(const SpawnRequest& request);
+
+// Nothing but this reaches a child that may run model-written code.
+std::vector<std::string> minimal_environment(const std::string& gpu, const std::string& home);
+
+// A folder for HOME and TMPDIR. Errors: kIo.
+Result<std::string> make_home();
+
+// A descriptor to append to this file; "" is /dev/null. Errors: kIo.
+Result<int> open_log(const std::string& path);
 
 // What happened to a request. kDied and kDeadline mean that the child is gone.
 enum class Fate { kAnswered, kDied, kDeadline, kGarbled };
@@ -42,7 +67,7 @@ struct ChildReply {
 class Child {
  public:
   // Starts the process. Errors: kNotFound (no such program), kIo.
-  static Result<std::unique_ptr<Child>> start(const ChildSpec& spec);
+  static Result<std::unique_ptr<Child>> start(const ChildSpec& spec, const Spawn& spawn = spawn_process);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -5,7 +5,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,6 +75,7 @@ Executor::Executor(plan::Plan plan, const plan::Kernels& kernels, const std::str
   };
   if (launches(plan_.prepare) || launches(plan_.forward)) {
     if (!device.is_cuda()) throw RunError("needs_gpu", "the plan launches kernels and there is no GPU here");
+    C10_CUDA_CHECK(cudaFree(nullptr));  // makes the device's primary context current, if nothing has yet
     module_ = std::make_unique<KernelModule>(cubin);
   }
   environment_.resize(plan_.tensors.size());

@@ -34,11 +34,6 @@ CUgraphNode last_node(CUstream stream) {
 // All of its elements lie side by side, in some order: a tensor of the same strides takes them as one run of bytes.
 bool copies_as_bytes(const at::Tensor& tensor) { return tensor.is_non_overlapping_and_dense() && tensor.nbytes() > 0; }
 
-void set_copy(cudaGraphExec_t graph, cudaGraphNode_t node, const at::Tensor& to, const at::Tensor& from) {
-  C10_CUDA_CHECK(cudaGraphExecMemcpyNodeSetParams1D(graph, node, to.mutable_data_ptr(), from.const_data_ptr(),
-                                                    to.nbytes(), cudaMemcpyDeviceToDevice));
-}
-
 }  // namespace
 
 bool Graph::library_touches(TensorId root) const {
@@ -116,12 +111,20 @@ void Graph::warm_up() {
   main.synchronize();
 }
 
+void Graph::set_copy(Copy& copy, const at::Tensor& to, const at::Tensor& from) {
+  if (copy.to == to.const_data_ptr() && copy.from == from.const_data_ptr()) return;
+  copy.to = to.const_data_ptr();
+  copy.from = from.const_data_ptr();
+  C10_CUDA_CHECK(cudaGraphExecMemcpyNodeSetParams1D(graph_->raw_cuda_graph_exec(), copy.node, to.mutable_data_ptr(),
+                                                    copy.from, to.nbytes(), cudaMemcpyDeviceToDevice));
+}
+
 void Graph::capture_copies_in(const std::vector<at::Tensor>& inputs, CUstream stream) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (patch_input_[i] || !copies_as_bytes(inputs[i])) continue;
     C10_CUDA_CHECK(cudaMemcpyAsync(own_inputs_[i].mutable_data_ptr(), inputs[i].const_data_ptr(), inputs[i].nbytes(),
                                    cudaMemcpyDeviceToDevice, stream));
-    copies_in_.push_back({last_node(stream), i});
+    copies_in_.push_back({last_node(stream), i, own_inputs_[i].const_data_ptr(), inputs[i].const_data_ptr()});
   }
 }
 
@@ -133,7 +136,7 @@ void Graph::capture_copies_out(CUstream stream) {
     const at::Tensor target = at::empty_like(output, at::MemoryFormat::Preserve);
     C10_CUDA_CHECK(cudaMemcpyAsync(target.mutable_data_ptr(), output.const_data_ptr(), output.nbytes(),
                                    cudaMemcpyDeviceToDevice, stream));
-    copies_out_.push_back({last_node(stream), i});
+    copies_out_.push_back({last_node(stream), i, target.const_data_ptr(), output.const_data_ptr()});
   }
 }
 
@@ -209,8 +212,8 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
       own_inputs_[i].copy_(inputs[i], /*non_blocking=*/true);
     }
   }
-  for (const Copy& copy : copies_in_) {
-    set_copy(graph_->raw_cuda_graph_exec(), copy.node, own_inputs_[copy.index], inputs[copy.index]);
+  for (Copy& copy : copies_in_) {
+    set_copy(copy, own_inputs_[copy.index], inputs[copy.index]);
   }
   std::vector<at::Tensor> outputs(e.outputs_.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -222,9 +225,9 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
     moved.emplace_back(root, static_cast<char*>(fresh.data_ptr()) - addresses_[index(root)]);
     outputs[i] = fresh.as_strided(view.shape, view.stride, view.offset);
   }
-  for (const Copy& copy : copies_out_) {
+  for (Copy& copy : copies_out_) {
     outputs[copy.index] = at::empty_like(own_outputs_[copy.index], at::MemoryFormat::Preserve);
-    set_copy(graph_->raw_cuda_graph_exec(), copy.node, outputs[copy.index], own_outputs_[copy.index]);
+    set_copy(copy, outputs[copy.index], own_outputs_[copy.index]);
   }
   for (Node& node : nodes_) {
     if (!node.patched) continue;
@@ -240,6 +243,9 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
       }
       return at;
     });
+    std::vector<void*> addresses = node.launch->addresses();
+    if (addresses == node.addresses) continue;
+    node.addresses = std::move(addresses);
     CUDA_KERNEL_NODE_PARAMS params = node.launch->node_params();
     check(driver().set_node_params(graph_->raw_cuda_graph_exec(), node.node, &params),
           "cuGraphExecKernelNodeSetParams");

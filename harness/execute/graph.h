@@ -2,8 +2,8 @@
 //
 // Replays never give a stale result: where an input or output is touched by the plan's own launches only (and by
 // views), its address is patched into those nodes at each call; where a library call stands in the way, the input is
-// copied into the graph's own buffer, or the output out of it, by copies that are nodes of the graph themselves (so that one call
-// starts it all) and whose addresses are patched.
+// copied into the graph's own buffer, or the output out of it, by copies that are nodes of the graph themselves (so
+// that one call starts it all) and whose addresses are patched.
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>
@@ -28,15 +28,19 @@ class Graph {
     CUgraphNode node;
     PreparedLaunch* launch;
     bool patched = false;
+    std::vector<void*> addresses = {};  // what the graph's node has; patched only when they change
   };
   // A copy between the caller's memory and the graph's, by input or output index.
   struct Copy {
     CUgraphNode node;
     std::size_t index;
+    const void* to;  // what the graph's node has
+    const void* from;
   };
   void decide();
   void warm_up();
   void capture(const std::vector<at::Tensor>& inputs);
+  void set_copy(Copy& copy, const at::Tensor& to, const at::Tensor& from);
   void capture_copies_in(const std::vector<at::Tensor>& inputs, CUstream stream);
   void capture_copies_out(CUstream stream);
   [[nodiscard]] bool library_touches(plan::TensorId root) const;

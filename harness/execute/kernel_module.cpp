@@ -85,6 +85,13 @@ CUDA_KERNEL_NODE_PARAMS PreparedLaunch::node_params() {
   return p;
 }
 
+std::vector<void*> PreparedLaunch::addresses() const {
+  std::vector<void*> out;
+  out.reserve(pointers_.size());
+  for (const Pointer& p : pointers_) out.push_back(*p.where);
+  return out;
+}
+
 bool PreparedLaunch::uses(plan::TensorId id) const {
   return std::any_of(pointers_.begin(), pointers_.end(), [id](const Pointer& p) { return p.tensor == id; });
 }

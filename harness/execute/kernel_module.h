@@ -55,6 +55,9 @@ class PreparedLaunch {
   // The parameters of a graph node that does the same as start() with the addresses last filled in.
   CUDA_KERNEL_NODE_PARAMS node_params();
 
+  // The addresses last filled in, in the order of the arguments.
+  [[nodiscard]] std::vector<void*> addresses() const;
+
   [[nodiscard]] bool uses(plan::TensorId id) const;
 
  private:

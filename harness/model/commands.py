@@ -7,11 +7,12 @@ import time
 import torch
 
 from measure import device, nvml
+from model import warm
 from model.build import build_model
 from model.failure import Failure
 from model.inputs import describe
 from model.load import load_task
-from model.loaded_plan import LoadedPlan, warm_up
+from model.loaded_plan import LoadedPlan
 from model.session import Answer, Request, Session, argument
 from model.state import ModelState
 from plan.infer import facts_of
@@ -32,7 +33,8 @@ def hello(session: Session, request: Request) -> Answer:
         raise Failure("internal", "no_library",
                       f"cannot load {session.library}: {error}; ./dev build makes it") from error
     if session.role == "candidate":
-        warm_up()
+        warm.tensors_without_data()
+    warm.libraries(session.device)
     return answer
 
 
@@ -45,6 +47,8 @@ def task(session: Session, request: Request) -> Answer:
     session.state, session.seed = ModelState(session.model), seed
     inputs = session.inputs(seed)
     session.facts = facts_of(session.model, inputs)
+    if session.role == "reference" and session.backend == "cuda":
+        warm.reference(session.task, session.model, session.state, inputs)
     return {"inputs": describe(inputs), "elapsed_s": time.monotonic() - begin,
             "parameter_bytes": sum(p.numel() * p.element_size() for p in session.model.parameters())}
 

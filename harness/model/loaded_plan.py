@@ -70,12 +70,6 @@ class LoadedPlan:
         return 1000 * (time.monotonic() - begin)
 
 
-def warm_up() -> None:
-    """Tensors without data need seconds at their first use: at the start, while other processes warm up too."""
-    with torch._subclasses.fake_tensor.FakeTensorMode(), torch.no_grad():
-        torch.nn.functional.linear(torch.empty(2, 2, device="cuda"), torch.empty(2, 2, device="cuda")).relu()
-
-
 def _operators() -> str:
     with open(_OPERATORS, encoding="utf-8") as file:
         return file.read()

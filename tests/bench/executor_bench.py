@@ -4,13 +4,18 @@
     KAGENT_PYTHON=python3 python3 tests/bench/executor_bench.py --build build/release
 
 graph: task 3/9 with the kernels of side_by_side/, as a plan under one CUDA graph, and the same calls captured by hand with torch; medians of 200
-replays each, in alternating bursts of 20, CUDA events. launch: host time a launch of an empty kernel without a graph, 1,000 launches a call, median of 50 calls. Prints one JSON object.
+replays each, in alternating bursts of 20, CUDA events, the host waiting for the GPU before each. "same": the plan gets the same inputs at each call, as the
+hand-made graph does, which has them built in; "rotated": other inputs at each call, which the hand-made graph cannot take; "ahead": the GPU is kept busy while
+the host enqueues, so that GPU time alone is seen. launch: host time a launch of an empty kernel without a graph, 1,000 launches a call, median of 50 calls, and that of
+the driver's own call alone (launch_floor). Prints one JSON object.
 """
 import argparse
+import itertools
 import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -87,11 +92,13 @@ def by_hand(model, cuda: str):
     return forward
 
 
-def burst(call, count: int) -> list:
+def burst(call, count: int, ahead: bool = False) -> list:
     out = []
     for _ in range(count + 1):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         torch.cuda.synchronize()
+        if ahead:
+            torch.cuda._sleep(2_000_000)  # clock cycles, about 1 ms
         begin.record()
         call()
         end.record()
@@ -118,11 +125,17 @@ def graph_bench(build: str, python: str) -> dict:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             forward(*inputs)
-    mine, hand = [], []
+    sets = itertools.cycle([inputs] + [[torch.rand_like(x) for x in inputs] for _ in range(3)])
+    times: dict = {"same": [], "rotated": [], "by_hand": [], "ahead": [], "by_hand_ahead": []}
     for _ in range(10):
-        mine += burst(lambda: plan.run(inputs), 20)
-        hand += burst(graph.replay, 20)
-    return {"plan_graph_ms": statistics.median(mine), "by_hand_graph_ms": statistics.median(hand), "ratio": statistics.median(mine) / statistics.median(hand), "info": json.loads(plan.info())}
+        times["same"] += burst(lambda: plan.run(inputs), 20)
+        times["rotated"] += burst(lambda: plan.run(next(sets)), 20)
+        times["by_hand"] += burst(graph.replay, 20)
+        times["ahead"] += burst(lambda: plan.run(inputs), 20, ahead=True)
+        times["by_hand_ahead"] += burst(graph.replay, 20, ahead=True)
+    ms = {name: statistics.median(values) for name, values in times.items()}
+    return {"median_ms": ms, "ratio_same": ms["same"] / ms["by_hand"], "ratio_rotated": ms["rotated"] / ms["by_hand"],
+            "ratio_ahead": ms["ahead"] / ms["by_hand_ahead"], "info": json.loads(plan.info())}
 
 
 def launch_bench(build: str, python: str) -> dict:
@@ -139,7 +152,8 @@ def launch_bench(build: str, python: str) -> dict:
         begin = time.perf_counter()
         plan.run([x])
         times.append((time.perf_counter() - begin) * 1e6 / 1000)
-    return {"host_us_per_launch": statistics.median(times[5:])}
+    floor = json.loads(subprocess.run([f"{build}/bin/launch_floor"], capture_output=True, text=True, check=True).stdout)
+    return {"host_us_per_launch": statistics.median(times[5:]), **floor}
 
 
 def main() -> None:

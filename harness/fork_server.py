@@ -1,0 +1,87 @@
+"""Imports torch once and forks the processes that need it: the tracer and the workers (docs/protocol.md, "Fork server").
+
+Importing torch takes seconds and is the same for all of them. This process does it, touches neither CUDA nor a task nor any answer,
+and holds no secret: its child is what a fresh process would be, sooner.
+"""
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import sys
+import traceback
+
+HARNESS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HARNESS)
+PROGRAMS = {"trace.py": "tracer.server", "worker.py": "worker"}  # script: the module whose main() it is
+
+
+def preload() -> None:
+    import torch
+    from plan import no_compiler
+
+    no_compiler.keep_out()
+    for module in (*PROGRAMS.values(), "model.commands", "check.commands", "measure.commands"):
+        importlib.import_module(module)
+    # What tensors without data import at their first use. On the CPU: a process that has touched CUDA cannot fork.
+    with torch._subclasses.fake_tensor.FakeTensorMode(), torch.no_grad():
+        torch.nn.functional.linear(torch.empty(2, 2), torch.empty(2, 2)).relu()
+
+
+def fork(request: dict, fds: list[int]) -> int:
+    """The process id of the new process, an orphan: whoever adopts orphans (kagent) sees it end."""
+    reader, writer = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        child = os.fork()
+        if child == 0:
+            become(request, fds)
+        os.setpgid(child, child)  # here too: whoever reads the number may signal the group at once
+        os.write(writer, str(child).encode())
+        os._exit(0)
+    os.close(writer)
+    number = os.read(reader, 32)
+    os.close(reader)
+    os.waitpid(middle, 0)
+    return int(number)
+
+
+def become(request: dict, fds: list[int]) -> None:
+    code = 1
+    try:
+        os.setpgid(0, 0)
+        for target, fd in enumerate(fds):
+            os.dup2(fd, target)
+        os.closerange(3, 65536)
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        sys.argv = request["argv"]
+        importlib.import_module(PROGRAMS[os.path.basename(sys.argv[0])]).main()
+        code = 0
+    except BaseException:  # noqa: BLE001  nothing may escape into the server's loop
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def main() -> None:
+    channel = socket.socket(fileno=os.dup(0))
+    preload()
+    while True:
+        data, fds, _, _ = socket.recv_fds(channel, 1 << 16, 3)
+        if not data:
+            return
+        try:
+            reply = {"ok": True, "pid": fork(json.loads(data), fds)}
+        except (OSError, ValueError) as error:
+            reply = {"ok": False, "message": str(error)}
+        finally:
+            for fd in fds:
+                os.close(fd)
+        channel.send(json.dumps(reply).encode())
+
+
+if __name__ == "__main__":
+    main()

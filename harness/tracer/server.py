@@ -1,0 +1,165 @@
+"""The tracer's process: answers hello, task, trace and trace_reference (docs/protocol.md, "Tracer").
+
+A warm parent builds the task's model on tensors without data and forks a sealed child for each trace. The parent sheds its
+environment and keeps no earlier answer, so there is nothing in it for a child to find.
+"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import glob
+import json
+import os
+import sys
+import time
+import traceback
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import kagent as kg
+from plan import no_compiler
+from plan.infer import facts_of, infer
+from tracer import program
+from tracer.errors import ANSWER, answer_line, explain
+from tracer.sealed import Seal, SealError, run
+from tracer.task import Task
+
+HARNESS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MAX_STEPS = 20000
+no_compiler.keep_out()
+
+
+def seal_library() -> str:
+    """`--seal PATH`, else the newest that was built beside this checkout."""
+    if "--seal" in sys.argv[:-1]:
+        return sys.argv[sys.argv.index("--seal") + 1]
+    built = glob.glob(os.path.join(HARNESS, "..", "build", "*", "lib", "libkagent_seal.so"))
+    return max(built, key=os.path.getmtime, default=os.path.join(HARNESS, "..", "build", "release", "lib", "libkagent_seal.so"))
+
+
+def _without_driver(seal: str) -> None:
+    """Tensors here say they are on CUDA and are not. The CUDA runtime, which looks at its first use, must find no driver, as on a machine without a
+    GPU: a forked child of a process that has started CUDA cannot use it, and a sealed one could not open the device. The stand-in beside
+    the seal carries the driver's name and nothing else; where it is missing there is no seal either, and hello says so."""
+    with contextlib.suppress(OSError):
+        ctypes.CDLL(os.path.join(os.path.dirname(seal), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
+
+
+def failed(stage: str, kind: str, message: str, line: int | None = None, detail: str = "") -> dict:
+    clean = "".join(c if c.isprintable() else " " for c in str(message))[:1000]
+    return {"ok": False, "error": {"stage": stage, "kind": kind, "message": clean, "line": line, "block": "python" if line else "", "detail": detail}}
+
+
+class Server:
+    def __init__(self, seal_library: str):
+        self.seal = Seal(seal_library)
+        self.task: Task | None = None
+
+    def hello(self, request: dict) -> dict:
+        return {"ok": True, "torch": torch.__version__, "seal": self.seal.probe()}
+
+    def load(self, request: dict) -> dict:
+        self.task = None
+        self.task = Task(request["file"])
+        # Warms everything a trace of this task needs: lazy imports fail inside the seal.
+        with self.task.mode:
+            plan = program.trace(self.task.model, self.task.inputs, 1 << 20)
+        infer(plan, facts_of(self.task.model, self.task.inputs))
+        _warm_errors()
+        facts = [{"shape": list(x.shape), "dtype": str(x.dtype)[6:]} if isinstance(x, torch.Tensor) else x for x in self.task.inputs]
+        count = [p.numel() for p in self.task.model.parameters()]
+        return {"ok": True, "inputs": facts, "parameters": len(count), "parameter_count": sum(count)}
+
+    def trace(self, request: dict) -> dict:
+        task = self._ready()
+        text, limit = request["program"], int(request.get("max_steps", MAX_STEPS))
+        kg.device = kg.Device(request.get("device", {}))
+
+        def work() -> bytes:
+            try:
+                with task.mode:
+                    cls = program.model_class(text, task.module)
+                return b"+" + json.dumps(task.trace(cls, limit), separators=(",", ":")).encode()
+            except BaseException as error:  # noqa: BLE001  whatever a host program raises is its author's
+                kind, message = explain(error)
+                detail = "".join(traceback.format_exception(error))[-3000:]
+                return b"-" + json.dumps({"kind": kind, "message": message, "line": answer_line(error), "detail": detail}).encode()
+
+        return self._sealed(work, int(request.get("seconds", 20)))
+
+    def trace_reference(self, request: dict) -> dict:
+        """The reference is trusted code: no child is needed."""
+        begin = time.monotonic()
+        task = self._ready()
+        with task.mode:
+            plan = program.trace(task.model, task.inputs, 1 << 20)
+        return {"ok": True, "plan": json.dumps(plan, separators=(",", ":")), "kernels": [], "elapsed_s": time.monotonic() - begin}
+
+    def _ready(self) -> Task:
+        if self.task is None:
+            raise ValueError("no task is loaded: send task first")
+        return self.task
+
+    def _sealed(self, work, seconds: int) -> dict:
+        begin = time.monotonic()
+        gc.freeze()
+        data, ended = run(self.seal, work, HARNESS, seconds)
+        gc.unfreeze()
+        if ended == "deadline":
+            return failed("trace", "deadline", f"the host program did not end within {seconds} s: it must only describe the work, not do it")
+        if ended == "too_much":
+            return failed("trace", "plan_too_large", "the plan is larger than 24 MiB: launch fewer, larger steps")
+        if ended or data[:1] not in (b"+", b"-"):
+            return failed("trace", "crashed", ended or "the host program's process said nothing")
+        try:
+            said = json.loads(data[1:])
+        except (ValueError, RecursionError):
+            return failed("trace", "garbled", "the host program's process wrote no plan")
+        if data[:1] == b"-":
+            line = said.get("line") if isinstance(said, dict) else None
+            said = said if isinstance(said, dict) else {}
+            return failed("trace", str(said.get("kind", "exception"))[:60], said.get("message", ""), line if isinstance(line, int) else None, str(said.get("detail", ""))[:3000])
+        return {"ok": True, "plan": data[1:].decode(), "kernels": _kernels(said), "elapsed_s": time.monotonic() - begin}
+
+
+def _kernels(plan) -> list[str]:
+    """The kernels that a (hostile) plan names, each once."""
+    steps = [s for phase in ("prepare", "forward") for s in (plan.get(phase) if isinstance(plan, dict) and isinstance(plan.get(phase), list) else [])]
+    names = (s.get("launch") for s in steps if isinstance(s, dict))
+    return list(dict.fromkeys(n for n in names if isinstance(n, str) and len(n) < 1000))[:1000]
+
+
+def _warm_errors() -> None:
+    """Takes the paths that errors take, so that their imports are there."""
+    for code in ("x.item()", "x.cpu()", "x.numpy()", "bool(x.sum())", "x[x > 0]", "torch.rand(2, device='cuda')", "1 +"):
+        try:
+            with FakeTensorMode():
+                exec(compile(code, ANSWER, "exec"), {"x": torch.empty(2, device="cuda"), "torch": torch})  # noqa: S102
+        except BaseException as error:  # noqa: BLE001
+            explain(error), answer_line(error)
+
+
+def main() -> None:
+    os.environ.clear()
+    library = seal_library()
+    _without_driver(library)
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what task files print is not protocol
+    server = None
+    for line in sys.stdin:
+        try:
+            request = json.loads(line)
+            server = server or Server(library)
+            handlers = {"hello": server.hello, "task": server.load, "trace": server.trace, "trace_reference": server.trace_reference}
+            handler = handlers.get(request.get("cmd"))
+            reply = handler(request) if handler else failed("internal", "bad_request", f"unknown cmd {request.get('cmd')!r}")
+        except SealError as error:
+            reply = failed("internal", "no_seal", f"{error}; host programs run only where the tracer can be sealed")
+        except BaseException as error:  # noqa: BLE001  one answer to each request
+            kind, message = explain(error)
+            reply = failed("internal", "task_error", f"{message}")
+        channel.write(json.dumps(reply) + "\n")
+        channel.flush()
+        request = reply = line = None

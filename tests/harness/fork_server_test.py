@@ -1,0 +1,84 @@
+"""The fork server: its children are what fresh processes would be."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ["KAGENT_BUILD"]
+WORKER = ["worker.py", "--role", "reference", "--backend", "cpu", "--library", f"{BUILD}/lib/libkagent_harness.so"]
+
+
+class ForkServer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.channel, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        cls.server = subprocess.Popen([sys.executable, "-s", "-B", os.path.join(ROOT, "harness", "fork_server.py")], stdin=end,
+                                      env={"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0", "FROM_THE_SERVER": "1"})
+        end.close()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.channel.close()
+        assert cls.server.wait(20) == 0
+
+    def fork(self, argv, **environment):
+        """(process id, its stdin, its stdout)"""
+        stdin, to_child = os.pipe()
+        from_child, stdout = os.pipe()
+        null = os.open(os.devnull, os.O_WRONLY)
+        socket.send_fds(self.channel, [json.dumps({"argv": argv, "environment": environment}).encode()], [stdin, stdout, null])
+        reply = json.loads(self.channel.recv(4096))
+        for fd in (stdin, stdout, null):
+            os.close(fd)
+        self.assertTrue(reply["ok"], reply)
+        ends = os.fdopen(to_child, "w"), os.fdopen(from_child)
+        for end in ends:
+            self.addCleanup(end.close)
+        return reply["pid"], *ends
+
+    def ask(self, child, **request):
+        child[1].write(json.dumps(request) + "\n")
+        child[1].flush()
+        return json.loads(child[2].readline())
+
+    def test_workers_and_tracers_answer_and_end_with_their_input(self):
+        task = os.path.join(ROOT, "tasks", "level3", "9_resnet18.py")
+        for argv in (WORKER, ["trace.py", "--seal", f"{BUILD}/lib/libkagent_seal.so"]):
+            child = self.fork(argv)
+            self.assertTrue(self.ask(child, cmd="hello")["ok"])
+            self.assertTrue(self.ask(child, cmd="task", file=task)["ok"])
+            child[1].close()
+            self.assertEqual(child[2].read(), "")
+
+    def test_two_children_share_nothing(self):
+        first, second = self.fork(WORKER), self.fork(WORKER)
+        self.ask(first, cmd="hello")
+        self.ask(first, cmd="task", file=os.path.join(ROOT, "tasks", "level3", "9_resnet18.py"))
+        self.ask(second, cmd="hello")
+        self.assertIn("send plan first", self.ask(second, cmd="run", seed=1, scale=1.0, out="/nonexistent")["error"]["message"])
+        self.assertIn("send task first", self.ask(second, cmd="plan", plan="{}", device={}, reference=True)["error"]["message"])
+
+    def test_a_child_leads_its_own_group_and_ends_with_it(self):
+        pid, _, stdout = self.fork(WORKER)
+        self.assertEqual(os.getpgid(pid), pid)
+        os.killpg(pid, 9)
+        self.assertEqual(stdout.read(), "")
+
+    def test_an_unknown_program_ends_at_once(self):
+        _, _, stdout = self.fork(["another.py"])
+        begin = time.monotonic()
+        self.assertEqual(stdout.read(), "")
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_it_has_not_touched_the_driver(self):
+        self.fork(["another.py"])[2].read()
+        with open(f"/proc/{self.server.pid}/maps", encoding="ascii") as file:
+            self.assertNotIn("libcuda.so", file.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
