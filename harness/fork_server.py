@@ -1,7 +1,8 @@
-"""Imports torch once and forks the processes that need it: the tracer and the workers (docs/protocol.md, "Fork server").
+"""Imports torch once and forks workers (docs/protocol.md, "Fork server").
 
-Importing torch takes seconds and is the same for all of them. This process does it, touches neither CUDA nor a task nor any answer,
-and holds no secret: its child is what a fresh process would be, sooner.
+Importing torch takes seconds and is the same for all of them. This process does it, starts no CUDA, sees neither a task nor an answer,
+and holds no secret: its child is what a fresh process would be, sooner. (The tracer is no child of it: there the driver must be missing
+from the start.)
 """
 from __future__ import annotations
 
@@ -14,19 +15,18 @@ import traceback
 
 HARNESS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HARNESS)
-PROGRAMS = {"trace.py": "tracer.server", "worker.py": "worker"}  # script: the module whose main() it is
+PROGRAMS = {"worker.py": "worker"}  # script: the module whose main() it is
+# The last three are what tensors without data import at their first use. That use itself would start CUDA, after which there is no forking.
+PRELOADED = ("model.commands", "check.commands", "measure.commands", "torch._dynamo.config", "torch._functorch.config",
+             "torch.fx.experimental.symbolic_shapes")
 
 
 def preload() -> None:
-    import torch
     from plan import no_compiler
 
     no_compiler.keep_out()
-    for module in (*PROGRAMS.values(), "model.commands", "check.commands", "measure.commands"):
+    for module in (*PROGRAMS.values(), *PRELOADED):
         importlib.import_module(module)
-    # What tensors without data import at their first use. On the CPU: a process that has touched CUDA cannot fork.
-    with torch._subclasses.fake_tensor.FakeTensorMode(), torch.no_grad():
-        torch.nn.functional.linear(torch.empty(2, 2), torch.empty(2, 2)).relu()
 
 
 def fork(request: dict, fds: list[int]) -> int:

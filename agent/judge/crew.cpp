@@ -159,8 +159,11 @@ Status Crew::start_compiler() {
 }
 
 Status Crew::start_tracer() {
-  Result<std::unique_ptr<Child>> tracer = fork_server_->fork(
-      {"tracer", {"trace.py", "--seal", installation_.seal}, "", log_path(spec_, "tracer")}, Seconds(deadlines_.start));
+  Result<std::unique_ptr<Child>> tracer = Child::start(
+      {"tracer",
+       {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
+       "",
+       log_path(spec_, "tracer")});
   if (!tracer) return tracer.error();
   tracer_ = std::move(tracer).value();
   return Ok{};
@@ -174,11 +177,8 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
                                   log_path(spec, "fork_server"));
   if (!server) return server.error();
   crew->fork_server_ = std::move(server).value();
-  if (Status started = crew->start_compiler(); !started) return started.error();
-  const ChildReply compiler = crew->compiler_->ask({{"cmd", "hello"}}, Seconds(crew->deadlines_.start));
-  if (!compiler.ok()) return crew_error(*crew->compiler_, compiler, "starting");
   if (Status started = crew->start_tracer(); !started) return started.error();
-  crew->warm_candidate();
+  if (Status started = crew->start_compiler(); !started) return started.error();
   auto tracer_ready = std::async(std::launch::async, [&]() -> Status {
     for (const nlohmann::json& request :
          {nlohmann::json{{"cmd", "hello"}}, nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}}}) {
@@ -187,17 +187,23 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
     }
     return Ok{};
   });
-  Status reference = crew->start_reference();
-  if (reference) {
-    const ChildReply loaded = crew->reference_->ask(
-        {{"cmd", "task"}, {"file", spec.task_file}, {"seed", spec.model_seed}}, Seconds(crew->deadlines_.task));
-    if (!loaded.ok()) reference = crew_error(*crew->reference_, loaded, "building the model");
-  }
+  const Status others = crew->ready_others();
   const Status tracer = tracer_ready.get();
-  if (!reference) return reference.error();
+  if (!others) return others.error();
   if (!tracer) return tracer.error();
-  crew->environment_["nvrtc"] = compiler.answer.value("nvrtc", "");
   return crew;
+}
+
+Status Crew::ready_others() {
+  const ChildReply compiler = compiler_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
+  if (!compiler.ok()) return crew_error(*compiler_, compiler, "starting");
+  warm_candidate();  // first: it has more to do
+  if (Status reference = start_reference(); !reference) return reference;
+  const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
+                                            Seconds(deadlines_.task));
+  if (!loaded.ok()) return crew_error(*reference_, loaded, "building the model");
+  environment_["nvrtc"] = compiler.answer.value("nvrtc", "");
+  return Ok{};
 }
 
 Result<Child*> Crew::new_candidate() {

@@ -93,6 +93,7 @@ class Crew {
   Status start_reference();
   Status start_compiler();
   Status start_tracer();
+  Status ready_others();  // compiler, reference and the first candidate
   Result<std::unique_ptr<Child>> fork_worker(const std::string& role);
 
   Installation installation_;

@@ -1,4 +1,4 @@
-// The process that imports torch once and forks tracer and workers (docs/protocol.md, "Fork server").
+// The process that imports torch once and forks workers (docs/protocol.md, "Fork server").
 //
 // What it forks is an orphan that this process adopts (PR_SET_CHILD_SUBREAPER), so that it is waited for like any
 // child.

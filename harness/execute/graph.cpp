@@ -40,11 +40,12 @@ bool Graph::library_touches(TensorId root) const {
   const auto& table = executor_.plan_.tensors;
   return std::any_of(executor_.forward_.begin(), executor_.forward_.end(), [&](const Executor::Work& work) {
     const auto* call = std::get_if<OperatorCall>(&work);
-    if (call == nullptr || call->only_views(table)) return false;
+    // Views and scratch (empty_like) ask for a tensor's shape, not for its contents.
+    if (call == nullptr || call->only_views(table) || call->makes_scratch()) return false;
     const auto in = [&](const std::vector<TensorId>& ids) {
       return std::any_of(ids.begin(), ids.end(), [&](TensorId id) { return table[index(id)].storage == root; });
     };
-    return in(call->reads) || (!call->makes_scratch() && in(call->makes));
+    return in(call->reads) || in(call->makes);
   });
 }
 
@@ -250,7 +251,9 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
     check(driver().set_node_params(graph_->raw_cuda_graph_exec(), node.node, &params),
           "cuGraphExecKernelNodeSetParams");
   }
-  graph_->replay();
+  // Not torch's own replay: it prepares random numbers, which no plan draws.
+  C10_CUDA_CHECK(
+      cudaGraphLaunch(graph_->raw_cuda_graph_exec(), c10::cuda::getCurrentCUDAStream(e.device_.index()).stream()));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) outputs[i] = own_outputs_[i].clone(at::MemoryFormat::Preserve);
   }

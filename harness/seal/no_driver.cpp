@@ -1,2 +1,2 @@
 // A library that is called libcuda.so.1 and holds nothing: a process that has loaded it finds no CUDA driver
-// (harness/tracer/server.py says why).
+// (harness/trace.py says why).

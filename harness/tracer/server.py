@@ -5,10 +5,7 @@ environment and keeps no earlier answer, so there is nothing in it for a child t
 """
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
-import glob
 import json
 import os
 import sys
@@ -29,22 +26,6 @@ from tracer.task import Task
 HARNESS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAX_STEPS = 20000
 no_compiler.keep_out()
-
-
-def seal_library() -> str:
-    """`--seal PATH`, else the newest that was built beside this checkout."""
-    if "--seal" in sys.argv[:-1]:
-        return sys.argv[sys.argv.index("--seal") + 1]
-    built = glob.glob(os.path.join(HARNESS, "..", "build", "*", "lib", "libkagent_seal.so"))
-    return max(built, key=os.path.getmtime, default=os.path.join(HARNESS, "..", "build", "release", "lib", "libkagent_seal.so"))
-
-
-def _without_driver(seal: str) -> None:
-    """Tensors here say they are on CUDA and are not. The CUDA runtime, which looks at its first use, must find no driver, as on a machine without a
-    GPU: a forked child of a process that has started CUDA cannot use it, and a sealed one could not open the device. The stand-in beside
-    the seal carries the driver's name and nothing else; where it is missing there is no seal either, and hello says so."""
-    with contextlib.suppress(OSError):
-        ctypes.CDLL(os.path.join(os.path.dirname(seal), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
 
 
 def failed(stage: str, kind: str, message: str, line: int | None = None, detail: str = "") -> dict:
@@ -141,17 +122,16 @@ def _warm_errors() -> None:
             explain(error), answer_line(error)
 
 
-def main() -> None:
+def main(seal: str) -> None:
+    """`seal`: the path of libkagent_seal.so."""
     os.environ.clear()
-    library = seal_library()
-    _without_driver(library)
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what task files print is not protocol
     server = None
     for line in sys.stdin:
         try:
             request = json.loads(line)
-            server = server or Server(library)
+            server = server or Server(seal)
             handlers = {"hello": server.hello, "task": server.load, "trace": server.trace, "trace_reference": server.trace_reference}
             handler = handlers.get(request.get("cmd"))
             reply = handler(request) if handler else failed("internal", "bad_request", f"unknown cmd {request.get('cmd')!r}")
