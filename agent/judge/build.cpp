@@ -67,7 +67,8 @@ std::optional<Failure> load(Crew& crew, Child& worker, const Built& built, nlohm
                                        {"cubin", built.cubin_path},
                                        {"kernels", built.kernels},
                                        {"device", crew.device()},
-                                       {"reference", false}},
+                                       {"reference", false},
+                                       {"aliasing", crew.reference_returns_sources()}},
                                       Seconds(crew.deadlines().plan));
   if (auto failure = failure_of(worker, reply, "validate")) return failure;
   for (const char* key : {"steps", "launches", "library_ops", "prepare_ms", "prepare_steps", "graph", "tf32"}) {

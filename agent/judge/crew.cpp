@@ -184,6 +184,7 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
          {nlohmann::json{{"cmd", "hello"}}, nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}}}) {
       const ChildReply reply = crew->tracer_->ask(request, Seconds(crew->deadlines_.task));
       if (!reply.ok()) return crew_error(*crew->tracer_, reply, "loading the task");
+      crew->reference_returns_sources_ = reply.answer.value("returns_sources", false);
     }
     return Ok{};
   });

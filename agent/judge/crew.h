@@ -83,6 +83,8 @@ class Crew {
 
   [[nodiscard]] const nlohmann::json& device() const { return device_; }
   [[nodiscard]] const nlohmann::json& environment() const { return environment_; }
+  // Some output of the reference is an input, a parameter or a buffer: an answer's may be, too.
+  [[nodiscard]] bool reference_returns_sources() const { return reference_returns_sources_; }
   [[nodiscard]] const CrewSpec& spec() const { return spec_; }
   [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
   [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
@@ -101,6 +103,7 @@ class Crew {
   Deadlines deadlines_;
   nlohmann::json device_;
   nlohmann::json environment_ = nlohmann::json::object();
+  bool reference_returns_sources_ = false;
   std::unique_ptr<ForkServer> fork_server_;
   std::unique_ptr<Child> tracer_;
   std::unique_ptr<Child> compiler_;

@@ -128,11 +128,12 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
     timed.speedup = ratio_of(c.bursts, mine.bursts);
   }
   if (!clocks.empty()) verdict.environment["clocks"] = clocks;
+  // A null plan that this machine cannot make or run is no bar: the verdict's warnings and notes say so.
   const auto beats = [&](const char* name) {
     const Timed& timed = verdict.baselines[name];
     return timed.speedup && timed.speedup->low > 1.0;
   };
-  verdict.faster = beats("eager") && beats("null_plan");
+  verdict.faster = beats("eager") && (beats("null_plan") || !verdict.baselines["null_plan"].speedup);
   return std::nullopt;
 }
 

@@ -105,10 +105,21 @@ class Plan:
         self._plan.run(sets[0])
         peak = peak_of(lambda: self._plan.run(sets[0]))
         self._plan.set_graph(graph)
+        if graph and self._plan.reference:
+            self._capture_if_it_can()
         return peak
 
     def run(self, index: int) -> Any:
         return self._plan.run(self._sets[index])
+
+    def _capture_if_it_can(self) -> None:
+        """A null plan that cannot be a graph is timed without one; an answer that cannot says so itself."""
+        try:
+            self._plan.run(self._sets[0])
+        except RuntimeError as error:
+            if '"not_capturable"' not in str(error):
+                raise
+            self._plan.set_graph(False)
 
 
 def peak_of(call: Callable[[], Any]) -> int:

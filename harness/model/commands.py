@@ -63,6 +63,7 @@ def plan(session: Session, request: Request) -> Answer:
         argument(request, "plan", str), request.get("kernels") or {}, request.get("cubin") or "",
         argument(request, "device", dict), reference=reference, options=request.get("options") if reference else None,
         model=session.model, state=session.state, facts=session.facts, device=session.device,
+        aliasing=argument(request, "aliasing", bool, False),
         inferred=reference and argument(request, "inferred", bool, False))
     return {**session.plan.info(), "prepare_ms": session.plan.prepare_ms, "elapsed_s": time.monotonic() - begin}
 

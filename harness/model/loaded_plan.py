@@ -23,11 +23,11 @@ class LoadedPlan:
     """Raises Failure (stage validate), or what the executor raises ("kagent:{json}", which failure_of reads)."""
 
     def __init__(self, text: str, kernels: dict[str, Any], cubin: str, device_facts: dict[str, Any], *, reference: bool,
-                 inferred: bool, options: dict[str, Any] | None, model: nn.Module, state: ModelState,
+                 aliasing: bool, inferred: bool, options: dict[str, Any] | None, model: nn.Module, state: ModelState,
                  facts: dict[str, Any], device: torch.device):
         kernels_text = json.dumps(kernels)
         _hold(torch.ops.kagent.check(text, kernels_text, json.dumps(device_facts), _operators(),
-                                     "reference" if reference else "candidate"))
+                                     "reference" if reference else "candidate_aliasing" if aliasing else "candidate"))
         plan = json.loads(text)
         if not inferred:
             _reinfer(plan, facts)

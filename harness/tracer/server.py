@@ -51,7 +51,7 @@ class Server:
         _warm_errors()
         facts = [{"shape": list(x.shape), "dtype": str(x.dtype)[6:]} if isinstance(x, torch.Tensor) else x for x in self.task.inputs]
         count = [p.numel() for p in self.task.model.parameters()]
-        return {"ok": True, "inputs": facts, "parameters": len(count), "parameter_count": sum(count)}
+        return {"ok": True, "inputs": facts, "parameters": len(count), "parameter_count": sum(count), "returns_sources": _returns_sources(plan)}
 
     def trace(self, request: dict) -> dict:
         task = self._ready()
@@ -110,6 +110,19 @@ def _kernels(plan) -> list[str]:
     steps = [s for phase in ("prepare", "forward") for s in (plan.get(phase) if isinstance(plan, dict) and isinstance(plan.get(phase), list) else [])]
     names = (s.get("launch") for s in steps if isinstance(s, dict))
     return list(dict.fromkeys(n for n in names if isinstance(n, str) and len(n) < 1000))[:1000]
+
+
+def _returns_sources(plan: dict) -> bool:
+    """Whether an output is an input, a parameter, a buffer or a view of one: then an answer's may be, too."""
+    made = set(_tensors([step.get("results", []) for step in plan["forward"]]))
+    return any(plan["tensors"][t]["storage"] not in made for t in _tensors(plan["outputs"]))
+
+
+def _tensors(tree) -> list[int]:
+    """The ids of all {"t": id} in it."""
+    if isinstance(tree, dict):
+        return [tree["t"]] if "t" in tree else [t for child in tree.values() for t in _tensors(child)]
+    return [t for child in tree for t in _tensors(child)] if isinstance(tree, (list, tuple)) else []
 
 
 def _warm_errors() -> None:

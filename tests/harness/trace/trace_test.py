@@ -72,6 +72,17 @@ class Tracer(unittest.TestCase):
             self.assertEqual(reply["error"]["line"], line, reply)
         return reply["error"]
 
+    def test_a_task_says_whether_it_returns_what_it_was_given(self):
+        own = os.path.join(self.folder.name, "task.py")
+        self.addCleanup(self.ask, cmd="task", file=own)
+        self.assertFalse(self.ask(cmd="task", file=own)["returns_sources"])
+        for returned, sources in (("x * 2, x", True), ("[x + 1, self.h.view(2, 4)]", True), ("{'y': x + self.h}", False), ("(x + 1)[2:]", False)):
+            with open(os.path.join(self.folder.name, "other.py"), "w", encoding="utf-8") as file:
+                file.write("import torch\nclass Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                           "        self.register_buffer('h', torch.zeros(8))\n    def forward(self, x):\n"
+                           f"        return {returned}\ndef get_inputs(): return [torch.rand(8)]\ndef get_init_inputs(): return []\n")
+            self.assertEqual(self.ask(cmd="task", file=file.name)["returns_sources"], sources, returned)
+
     def test_operators_stay_whole(self):
         plan = json.loads(self.ask(cmd="trace_reference", device={})["plan"])
         self.assertEqual([s["op"] for s in plan["forward"]], ["aten::conv2d", "aten::add_.Tensor", "aten::batch_norm"])
