@@ -43,11 +43,14 @@ class Tasks : public ::testing::Test {
 TEST_F(Tasks, TheBuiltInSuiteIsListedInOrder) {
   const auto tasks = list_tasks({kBuiltin, "", ""});
   ASSERT_TRUE(tasks.ok()) << tasks.error().message;
-  EXPECT_THAT(ids(tasks.value()), ElementsAre("3/1", "3/4", "3/9", "3/35", "3/43", "3/50"));
+  std::vector<std::string> all;
+  for (int problem = 1; problem <= 50; ++problem) all.push_back("3/" + std::to_string(problem));
+  EXPECT_EQ(ids(tasks.value()), all);
 }
 
 TEST_F(Tasks, EveryBuiltInTaskCanBeFoundAndSaysHowPreciseToBe) {
-  for (const char* id : {"3/1", "3/4", "3/9", "3/35", "3/43", "3/50"}) {
+  for (int problem = 1; problem <= 50; ++problem) {
+    const std::string id = "3/" + std::to_string(problem);
     const auto task = find_task({kBuiltin, "", ""}, id);
     ASSERT_TRUE(task.ok()) << task.error().message;
     EXPECT_EQ(task.value().id, id);
