@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from plan import rnn
+from plan import whole
 from plan.operators import allowed
 from plan.randomness import is_random
 from plan.values import DTYPES, decode, dtype_name
@@ -147,7 +147,7 @@ class _Replay:
             if phase == "forward" and self.storage(t) in self.prepared:
                 self.reject("writes_prepared", f"{name} writes to what prepare made: it would carry state from call to call")
         try:
-            made = rnn.results(name, args) if name in rnn.NAMES else func(*args, **kwargs)
+            made = whole.call(func, name, args, kwargs)
         except Rejected:
             raise
         except Exception as error:  # noqa: BLE001  an operator may refuse its arguments in many ways

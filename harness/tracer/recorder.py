@@ -16,7 +16,7 @@ from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode
 from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode, _push_mode
 
 import kagent as kg
-from plan import rnn
+from plan import whole
 from plan.infer import plain_state
 from plan.operators import allowed, schema_name
 from plan.randomness import is_identity, is_random
@@ -125,10 +125,7 @@ class Recorder(ProxyTorchDispatchMode):
         if is_random(func, name, args, kwargs):
             raise refuse("random", name)
         with _without_recorder():
-            if name in rnn.NAMES:
-                out = rnn.results(name, list(args))
-            else:
-                out = func(*args, **kwargs)
+            out = whole.call(func, name, list(args), kwargs)
         self.record(func, name, args, kwargs, out)
         return out
 
