@@ -59,6 +59,7 @@ class Server {
     // NVRTC keeps an (empty) folder for its precompiled headers where TMPDIR says; children must be able to read it.
     scratch_ = (fs::temp_directory_path() / "kagent-pch-XXXXXX").string();
     if (::mkdtemp(scratch_.data()) == nullptr) nvrtc_.error = "cannot make a temporary folder for NVRTC";
+    ::setenv("TZ", "UTC", 1);  // __DATE__ and __TIME__: fixed_time.cpp
     ::setenv("TMPDIR", scratch_.c_str(), 1);
     options_.kagent_cuh = read_text(header);
     options_.include = std::move(include);

@@ -1,6 +1,7 @@
 """kagent-compile as its caller meets it. Needs no GPU."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,16 @@ extern "C" __global__ void k(float* x, int64_t n) { uint32_t i = min(threadIdx.x
     def test_one_program_in_one_source(self):
         for name in ("__CUDACC_RTC__", "__TIME__", "__DATE__"):
             self.assertEqual(self.error_of(f"// one\nconst char* x = {name};")["errors"][0]["line"], 2)
+
+    def test_pasted_together_names_give_no_time_of_day(self):
+        source = """#define PASTE(a, b) a##b
+__device__ const char* volatile text;
+extern "C" __global__ void k() { text = PASTE(__TI, ME__); text = PASTE(__DA, TE__); }"""
+        reply = self.compiler.compile(source, "k")
+        self.assertTrue(reply["ok"], reply.get("log"))
+        with open(reply["ptx"], encoding="utf-8") as file:
+            strings = [bytes(int(c) for c in found.split(",")).rstrip(b"\0").decode() for found in re.findall(r"\.b8 [^\n]*= \{([0-9, ]+)\}", file.read())]
+        self.assertEqual(sorted(strings), ["00:00:00", "Jan  1 2000"])
 
     def test_hostile_sources_end_in_an_answer(self):
         for source in ("", "\0\1\2\xff", "#include <cmath\n", "{" * 5000, "template<int N> struct A { A<N+1> a; }; A<0> x;", "#error " + "x" * 100000, "/*", "__global__ void k( {"):
