@@ -48,10 +48,11 @@ bool machine_has_gpu() {
 
 Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec) {
   if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? "sm_90a" : spec.arch);
-  ChildSpec alone = worker_spec(installation, spec, "candidate");
-  alone.argv[0] = installation.root + "/harness/worker.py";
-  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E", "-B"});
-  Result<std::unique_ptr<Child>> worker = Child::start(alone);
+  Result<std::unique_ptr<Child>> worker =
+      Child::start({"probe",
+                    {installation.python, "-s", "-E", "-B", installation.root + "/harness/probe.py"},
+                    spec.gpu,
+                    log_path(spec, "probe")});
   if (!worker) return worker.error();
   const ChildReply hello = worker.value()->ask({{"cmd", "hello"}}, Seconds(Deadlines().start));
   if (!hello.ok()) return crew_error(*worker.value(), hello, "starting");

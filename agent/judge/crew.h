@@ -115,7 +115,7 @@ class Crew {
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();
 
-// Facts of the device that `spec` would judge on: asked of a short-lived worker, or from the table where there is no
+// Facts of the device that `spec` would judge on: asked of a short-lived process, or from the table where there is no
 // GPU.
 Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec);
 

@@ -7,7 +7,7 @@ import functools
 import os
 from typing import Any
 
-import torch
+from measure.driver import NoGpu, driver
 
 # Numbers of nvml.h.
 _CLOCK_SM, _CLOCK_MEMORY, _TEMPERATURE_GPU = 1, 2, 0
@@ -28,11 +28,10 @@ class Nvml:
             self._library = ctypes.CDLL("libnvidia-ml.so.1")
             if self._library.nvmlInit_v2() != 0:
                 return
-            uuid = f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
             handle = ctypes.c_void_p()
-            if self._library.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(handle)) == 0:
+            if self._library.nvmlDeviceGetHandleByUUID(driver().uuid().encode(), ctypes.byref(handle)) == 0:
                 self._handle = handle
-        except (OSError, AttributeError, RuntimeError, AssertionError):  # no NVML, an old one, or a torch without CUDA
+        except (OSError, AttributeError, NoGpu):  # no NVML, an old one, or no GPU
             self._handle = None
 
     def driver_version(self) -> str | None:
