@@ -35,10 +35,11 @@ def serve(arguments: argparse.Namespace, requests: BinaryIO, answers: BinaryIO) 
     from model import commands as model
     from model.session import Session
     from plan import no_compiler
+    from study import commands as study
 
     no_compiler.keep_out()
     session = Session(arguments.role, arguments.backend, arguments.library)
-    commands = {**model.COMMANDS, **check.COMMANDS, **measure.COMMANDS}
+    commands = {**model.COMMANDS, **check.COMMANDS, **measure.COMMANDS, **study.COMMANDS}
     for line in requests:
         reply = answer(session, commands, line)
         answers.write(encoded(reply))

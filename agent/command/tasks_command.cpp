@@ -1,4 +1,4 @@
-// kagent tasks: lists tasks; `kagent tasks show 3/9` prints one.
+// kagent tasks: lists tasks; `kagent tasks show 3/9` prints one; `kagent tasks study 3/9` says what can be known of it.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/judge/crew.h"
 
 namespace kagent {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct Options {
   TaskOptions task;
   std::string id;
+  std::string gpu = "0";
   bool json = false;
 };
 
@@ -55,6 +57,57 @@ int show(const Options& options) {
   return 0;
 }
 
+std::string percent(const nlohmann::json& share) {
+  return share.is_number() ? fmt::format("{:.3g}%", 100 * share.get<double>()) : std::string("not measured");
+}
+
+void print_study(const std::string& id, const nlohmann::json& study) {
+  const nlohmann::json& work = study["work"];
+  for (const auto& [kind, flops] : work["flops"].items()) {
+    if (flops != 0) fmt::print("{}  {:<16} {:.4g} GFLOP\n", id, kind, flops.get<double>() / 1e9);
+  }
+  fmt::print("{}  {:<16} {:.4g} MB at least\n", id, "memory traffic", work["bytes"].get<double>() / 1e6);
+  if (study["floor"].is_object()) {
+    fmt::print("{}  {:<16} {:.4g} ms: a measured time below it is an alarm\n", id, "floor",
+               study["floor"]["floor_ms"].get<double>());
+  }
+  if (!study["numerics"].is_object()) {
+    fmt::print("{}  numerics under the official check need a GPU\n", id);
+    return;
+  }
+  const nlohmann::json& numerics = study["numerics"];
+  fmt::print("{}  outputs outside the official tolerance, worst of x1, x3, x0.01 and x(-1):\n", id);
+  for (const auto& [name, share] : numerics["shares"].items()) {
+    const auto reason = numerics["reasons"].find(name);
+    fmt::print("{}    {:<16} {}{}\n", id, name, percent(share),
+               reason != numerics["reasons"].end() ? ": " + reason->get<std::string>() : std::string());
+  }
+  fmt::print("{}  the output for zero input passes: {}; for another seed's: {}; not finite under x3: {}\n", id,
+             numerics["zero_input_passes"].get<bool>(), numerics["other_seed_passes"].get<bool>(),
+             numerics["not_finite_x3"].get<std::int64_t>());
+}
+
+int study(const Options& options) {
+  Result<Installation> installation = find_installation();
+  if (!installation) return fail(installation.error());
+  Result<Task> task = find_task(task_source(options.task, installation.value()), options.id);
+  if (!task) return fail(task.error());
+  CrewSpec spec;
+  spec.task_file = task.value().path;
+  spec.gpu = options.gpu;
+  spec.backend = machine_has_gpu() ? "cuda" : "none";
+  Result<nlohmann::json> studied = study_task(installation.value(), spec);
+  if (!studied) return fail(studied.error());
+  if (options.json) {
+    nlohmann::json json = {{"task", task.value().id}};
+    json.update(studied.value());
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    print_study(task.value().id, studied.value());
+  }
+  return 0;
+}
+
 }  // namespace
 
 void add_tasks(CLI::App& program, int& exit_code) {
@@ -68,10 +121,20 @@ void add_tasks(CLI::App& program, int& exit_code) {
   one->add_option("task", options->id, "level/problem, e.g. 3/9")->required()->type_name("TASK");
   one->add_option("--suite", options->task.suite, "from this checkout")->type_name("DIR");
   one->add_flag("--json", options->json, "one JSON object");
-  command->footer("Examples:\n  kagent tasks\n  kagent tasks show 3/9\n  kagent tasks --suite ~/KernelBench");
+  CLI::App* studied = command->add_subcommand(
+      "study", "a task's operations, least memory traffic, physical floor and numerics, before any kernel is written");
+  studied->add_option("task", options->id, "level/problem, e.g. 3/9")->type_name("TASK");
+  studied->add_option("--suite", options->task.suite, "from this checkout")->type_name("DIR");
+  studied->add_option("--file", options->task.file, "one file of your own instead")->type_name("FILE");
+  studied->add_option("--gpu", options->gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")->type_name("N");
+  studied->add_flag("--json", options->json, "one JSON object (docs/tasks.md)");
+  studied->callback([options, &exit_code] { exit_code = study(*options); });
+  command->footer(
+      "Examples:\n  kagent tasks\n  kagent tasks show 3/9\n  kagent tasks study 3/9\n  kagent tasks study --file "
+      "my_model.py\n  kagent tasks --suite ~/KernelBench");
   one->callback([options, &exit_code] { exit_code = show(*options); });
-  command->callback([options, one, &exit_code] {
-    if (!one->parsed()) exit_code = list(*options);
+  command->callback([options, one, studied, &exit_code] {
+    if (!one->parsed() && !studied->parsed()) exit_code = list(*options);
   });
 }
 

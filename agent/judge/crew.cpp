@@ -61,6 +61,26 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
   return device;
 }
 
+Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec) {
+  ChildSpec alone = worker_spec(installation, spec, "reference");
+  alone.argv[0] = installation.root + "/harness/worker.py";
+  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E", "-B"});
+  Result<std::unique_ptr<Child>> worker = Child::start(alone);
+  if (!worker) return worker.error();
+  const Deadlines deadlines;
+  nlohmann::json answer;
+  for (const auto& [request, deadline_s] :
+       {std::pair(nlohmann::json{{"cmd", "hello"}}, deadlines.start),
+        std::pair(nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}, {"seed", spec.model_seed}}, deadlines.task),
+        std::pair(nlohmann::json{{"cmd", "study"}}, deadlines.study)}) {
+    const ChildReply reply = worker.value()->ask(request, Seconds(deadline_s));
+    if (!reply.ok()) return crew_error(*worker.value(), reply, "studying the task");
+    answer = reply.answer;
+  }
+  answer.erase("ok");
+  return answer;
+}
+
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage) {
   if (reply.ok()) return std::nullopt;
   if (reply.fate == Fate::kAnswered) {

@@ -42,6 +42,7 @@ struct Deadlines {
   double compare = 300;
   double time = 300;
   double profile = 120;
+  double study = 1800;
 };
 
 // Turns a child's answer into a Failure unless it is ok. `stage` and `kind_if_gone` name what a dead or silent child
@@ -114,6 +115,9 @@ class Crew {
 
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();
+
+// A task's work, floor and numerics (docs/protocol.md, `study`), from a reference worker of its own.
+Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec);
 
 // Facts of the device that `spec` would judge on: asked of a short-lived process, or from the table where there is no
 // GPU.

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 # operator -> positions of the running statistics, and of the flag that says whether they are updated
-_STATISTICS = {
+STATISTICS = {
     "aten::batch_norm": ((3, 4), 5),
     "aten::native_batch_norm": ((3, 4), 5),
     "aten::instance_norm": ((3, 4), 5),
@@ -20,7 +20,7 @@ def written(func, name: str, args: tuple | list, kwargs: dict) -> list[torch.Ten
         return args[position] if position < len(args) else kwargs.get(schema[position].name)
 
     positions = [i for i, a in enumerate(schema) if a.alias_info is not None and a.alias_info.is_write]
-    statistics, flag = _STATISTICS.get(name, ((), 0))
+    statistics, flag = STATISTICS.get(name, ((), 0))
     if statistics and value(flag):
         positions += statistics
     values = [value(i) for i in positions]
