@@ -65,7 +65,13 @@ def _double(session: Session) -> Callable[[list[Any]], Outputs]:
             if isinstance(value, torch.Tensor) and value.is_floating_point():
                 setattr(module, name, value.double())
     # One model for all distributions: only running statistics change from call to call, and no output depends on them in train mode.
-    return lambda inputs: _run(session, model, [x.double() if _floating(x) else x for x in inputs], restore=False)
+    def run(inputs: list[Any]) -> Outputs:
+        torch.set_default_dtype(torch.float64)  # for tensors that forward makes
+        try:
+            return _run(session, model, [x.double() if _floating(x) else x for x in inputs], restore=False)
+        finally:
+            torch.set_default_dtype(torch.float32)
+    return run
 
 
 _VARIANTS: dict[str, Callable[[Session], Callable[[list[Any]], Outputs]]] = {
