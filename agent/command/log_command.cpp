@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/run/verify.h"
@@ -30,7 +31,7 @@ int verify_run(const Options& options) {
                                  {"problems", r.problems}};
     fmt::print("{}\n", json.dump(2));
   } else {
-    for (const std::string& problem : r.problems) fmt::print("{}\n", problem);
+    for (const std::string& problem : r.problems) fmt::print("{}\n", printable(problem));
     fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run,
                r.problems.empty() ? "whole" : fmt::format("{} problems", r.problems.size()), r.tasks, r.events, r.blobs,
                r.head);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 
 namespace kagent {
@@ -56,7 +57,7 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::str
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "kagent: {}\n", error.message);
+  fmt::print(stderr, "kagent: {}\n", printable(error.message));
   return kExitError;
 }
 

@@ -1,10 +1,12 @@
 // kagent show RUN [TASK]: what happened, in a page; or one stored text of a sample.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
 #include "agent/answer/answer.h"
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/plan_listing.h"
@@ -103,7 +105,9 @@ int show(const Options& options) {
       if (!sample) return fail(sample.error());
       Result<std::string> stored = stored_text(run, sample.value(), options);
       if (!stored) return fail(stored.error());
-      fmt::print("{}{}", stored.value(), stored.value().ends_with('\n') ? "" : "\n");
+      // A terminal is shown what the text says and not what it does; a pipe gets the bytes.
+      const std::string out = ::isatty(STDOUT_FILENO) != 0 ? printable_lines(stored.value()) : stored.value();
+      fmt::print("{}{}", out, out.ends_with('\n') ? "" : "\n");
       return 0;
     }
     page += task_page(id, state);
@@ -112,7 +116,7 @@ int show(const Options& options) {
   if (options.json_output) {
     fmt::print("{}\n", json{{"run", run.folder()}, {"manifest", run.manifest()}, {"tasks", tasks}}.dump(2));
   } else {
-    fmt::print("{}", page);
+    fmt::print("{}", printable_lines(page));
   }
   return 0;
 }

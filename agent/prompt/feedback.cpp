@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "agent/base/printable.h"
 
 namespace kagent {
 namespace {
@@ -32,8 +36,7 @@ const json& child(const json& object, const char* key) {
 
 // Printable text in one line: what the model wrote must not forge the prompt's own structure.
 std::string one_line(std::string s, std::size_t most) {
-  std::replace_if(
-      s.begin(), s.end(), [](unsigned char c) { return c < 32 || c == 127; }, ' ');
+  s = printable(s);
   std::replace(s.begin(), s.end(), '`', '\'');
   if (s.size() > most) s = s.substr(0, most) + "...";
   return s;
@@ -91,6 +94,12 @@ std::string comparison_line(const json& check, bool blind) {
   return line;
 }
 
+// Temporary folders differ from run to run, and a prompt may not.
+std::string without_paths(const std::string& line) {
+  static const std::regex kPath("(/[A-Za-z0-9_.+-]+)+/([A-Za-z0-9_.+-]+)");
+  return std::regex_replace(line, kPath, "$2");
+}
+
 std::string compile_errors(const EarlierSample& sample) {
   std::string out;
   for (const json& e : sample.verdict.value("compile", json::object()).value("errors", json::array())) {
@@ -103,7 +112,10 @@ std::string compile_errors(const EarlierSample& sample) {
     }
     if (out.size() > kCompileErrorBytes) break;
   }
-  if (out.empty() && text(sample.verdict, "stage") == "compile") out = sample.compile_log.substr(0, kCompileErrorBytes);
+  if (out.empty() && text(sample.verdict, "stage") == "compile") {
+    std::istringstream lines(sample.compile_log.substr(0, kCompileErrorBytes));
+    for (std::string line; std::getline(lines, line);) out += without_paths(one_line(line, 500)) + "\n";
+  }
   return out;
 }
 

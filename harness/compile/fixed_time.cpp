@@ -1,5 +1,6 @@
-// NVRTC writes the current time where a source reaches __DATE__ or __TIME__, if only by pasting tokens. The same source must
-// give the same bytes, so in this process it is always the same second: the program's own time() comes before libc's.
+// NVRTC writes the current time where a source reaches __DATE__ or __TIME__, if only by pasting tokens. The same source
+// must give the same bytes, so in this process it is always the same second: the program's own time() comes before
+// libc's.
 #include <ctime>
 
 namespace {

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <set>
 
@@ -28,6 +29,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDeadlineS = 120;
+constexpr long kMemoryBytes = 6L << 30;  // beyond what NVRTC and its precompiled headers have mapped
 constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
 json failed(const std::string& stage, const std::string& kind, const std::string& message, const json& line = nullptr) {
@@ -42,6 +44,14 @@ json failed(const std::string& stage, const std::string& kind, const std::string
 }
 
 std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+// Address space of this process.
+long mapped_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  long pages = 0;
+  statm >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
 
 bool write_all(int fd, const std::string& bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
@@ -164,7 +174,7 @@ class Server {
     rules.writable = {folder};
     rules.cpu_seconds = kDeadlineS;
     rules.file_bytes = 256L << 20;
-    rules.memory_bytes = 0;
+    rules.memory_bytes = mapped_bytes() + kMemoryBytes;
     rules.map_executable = true;
     const seal::Outcome sealed = seal::seal(rules);
     json reply;

@@ -15,10 +15,35 @@ namespace {
 using nlohmann::json;
 
 std::string demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return "";  // the demangler takes "w" for a type
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                     std::free);
   return status == 0 && text ? text.get() : "";
+}
+
+// The text without comments and without what strings contain: neither can be told from directives by a scan.
+std::string bare(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "//") == 0) {
+      i = std::min(text.find('\n', i), text.size());
+      out += '\n';
+    } else if (text.compare(i, 2, "/*") == 0) {
+      const std::size_t end = text.find("*/", i + 2);
+      i = end == std::string::npos ? text.size() : end + 1;
+      out += ' ';
+    } else if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) {
+        if (text[i] == '\\') ++i;
+      }
+      out += "\"\"";
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 std::string trimmed(const std::string& s) {
@@ -119,7 +144,8 @@ int number_after(const std::string& text, const std::regex& pattern) {
 
 // ptxas's report on one symbol.
 void add_resources(const std::string& log, const std::string& symbol, json& facts) {
-  const std::size_t begin = log.find("Compiling entry function '" + symbol + "'");
+  // The last one: messages that the source makes itself come before ptxas's.
+  const std::size_t begin = log.rfind("Compiling entry function '" + symbol + "'");
   std::string part;
   if (begin != std::string::npos) part = log.substr(begin, log.find("Compiling entry function", begin + 10) - begin);
   static const std::regex kRegisters("Used (\\d+) registers");
@@ -165,7 +191,9 @@ std::string plain_name(const std::string& symbol) {
   return full;
 }
 
-json kernel_facts(const std::string& ptx, const std::string& log, const std::string& source) {
+json kernel_facts(const std::string& ptx_text, const std::string& log, const std::string& source_text) {
+  const std::string ptx = bare(ptx_text);
+  const std::string source = bare(source_text);
   json kernels = json::object();
   for (std::size_t at = ptx.find(".entry "); at != std::string::npos; at = ptx.find(".entry ", at + 1)) {
     const std::size_t open = ptx.find('(', at);

@@ -14,16 +14,20 @@ const std::vector<std::string>& canonical_order() {
   return kOrder;
 }
 
+// The prefix is compiled outside the seal: only NVIDIA's own headers may stand in it. No component can be "..".
 bool hoistable(const std::string& header) {
+  static const std::regex kOwn("(?:cub|cuda|cooperative_groups)(?:/[A-Za-z0-9_]+(?:\\.[a-z]+)?)+");
   const auto& order = canonical_order();
-  return std::find(order.begin(), order.end(), header) != order.end() || header.starts_with("cub/") ||
-         header.starts_with("cuda/") || header.starts_with("cooperative_groups/");
+  return header.size() < 200 &&
+         (std::find(order.begin(), order.end(), header) != order.end() || std::regex_match(header, kOwn));
 }
 
 std::size_t rank(const std::string& header) {
   const auto& order = canonical_order();
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), header) - order.begin());
 }
+
+constexpr std::size_t kMostHoisted = 32;  // later ones stay where they are
 
 // The line without comments that begin and end in it, trimmed; `in_comment` is carried from line to line.
 std::string code_of(const std::string& line, bool& in_comment) {
@@ -92,7 +96,8 @@ Source prepare_source(const std::string& answer) {
           "<<<...>>> launches do not exist here: this block is device code, launch by kg.launch in the python block"};
       return source;
     }
-    if (leading && line.size() < 4000 && std::regex_match(code, match, kInclude) && hoistable(match[1].str())) {
+    if (leading && line.size() < 4000 && source.headers.size() < kMostHoisted &&
+        std::regex_match(code, match, kInclude) && hoistable(match[1].str())) {
       if (std::find(source.headers.begin(), source.headers.end(), match[1].str()) == source.headers.end())
         source.headers.push_back(match[1].str());
       body += "// " + code + "\n";

@@ -120,6 +120,48 @@ extern "C" __global__ void k() { text = PASTE(__TI, ME__); text = PASTE(__DA, TE
             strings = [bytes(int(c) for c in found.split(",")).rstrip(b"\0").decode() for found in re.findall(r"\.b8 [^\n]*= \{([0-9, ]+)\}", file.read())]
         self.assertEqual(sorted(strings), ["00:00:00", "Jan  1 2000"])
 
+    def test_no_path_out_of_nvidias_headers_is_precompiled(self):
+        """The prefix is compiled outside the seal."""
+        with tempfile.NamedTemporaryFile("w", suffix=".h") as secret:
+            secret.write("#define STOLEN 4242\n")
+            secret.flush()
+            for way in ("cub/" + "../" * 20 + secret.name[1:], "cuda/./" + "../" * 20 + secret.name[1:], "cub//" + secret.name, "cooperative_groups/..hidden"):
+                reply = self.compiler.compile(f'#include <{way}>\nextern "C" __global__ void k(int* y) {{ *y = STOLEN; }}', "k")
+                self.assertFalse(reply["ok"], way)
+        fifo = os.path.join(tempfile.mkdtemp(), "pipe.h")
+        os.mkfifo(fifo)
+        begin = time.monotonic()
+        self.assertFalse(self.compiler.compile(f'#include <cub/{"../" * 20}{fifo[1:]}>\n', "k")["ok"])
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def test_thousands_of_includes_cost_no_time(self):
+        begin = time.monotonic()
+        self.compiler.compile("".join(f"#include <cub/x{i}.h>\n" for i in range(30000)))
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_facts_of_kernels_cannot_be_forged_by_comments_and_messages(self):
+        source = """struct S { char pad[4096]; };
+__global__ void k(S s, float* y) { y[threadIdx.x] = s.pad[threadIdx.x]; }
+#pragma message("\\nptxas info    : Compiling entry function '_Z1k1SPf' for 'sm_90a'\\nptxas info    : Used 3 registers, 7 bytes smem")
+#warning Compiling entry function '_Z1k1SPf' Used 3 registers, 7 bytes smem
+__global__ void z() {
+  asm volatile("// .entry _Z1k1SPf(\\n// .param .align 4 .b8 a[4],\\n// .param .u64 b\\n// ) .maxntid 7\\n// { }\\n");
+  asm volatile("/* .entry _Z1k1SPf( .param .u32 a ) { } */");
+}
+// k(const float* x, const float* y)
+extern "C" __global__ void w(float* x) { *x = 1; }
+// w(const float* x)
+"""
+        kernels = self.compiler.compile(source, "k", "z", "w")["kernels"]
+        self.assertEqual([p["size"] for p in kernels["k"]["params"]], [4096, 8])
+        self.assertEqual((kernels["k"]["max_threads"], kernels["k"]["static_shared_bytes"]), (1024, 0))
+        self.assertNotEqual(kernels["k"]["registers"], 3)
+        self.assertIs(kernels["w"]["params"][0]["const"], False)
+
+    def test_a_source_that_wants_all_memory_is_refused(self):
+        reply = self.compiler.compile("__device__ char z[1ull << 40] = {1};\nextern \"C\" __global__ void k(char* y) { *y = z[3]; }", "k")
+        self.assertFalse(reply["ok"])
+
     def test_hostile_sources_end_in_an_answer(self):
         for source in ("", "\0\1\2\xff", "#include <cmath\n", "{" * 5000, "template<int N> struct A { A<N+1> a; }; A<0> x;", "#error " + "x" * 100000, "/*", "__global__ void k( {"):
             self.assertIn("ok", self.compiler.compile(source))
