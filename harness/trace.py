@@ -35,7 +35,7 @@ SEAL = seal_library()
 with contextlib.suppress(OSError):  # without it there is no seal beside it either: hello says so
     ctypes.CDLL(os.path.join(os.path.dirname(SEAL), "libkagent_no_driver.so"), mode=ctypes.RTLD_GLOBAL)
 
-from tracer import server  # noqa: E402
+from tracer import serve  # noqa: E402
 
 if __name__ == "__main__":
-    server.main(SEAL)
+    serve.main(SEAL)

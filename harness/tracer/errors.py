@@ -14,6 +14,12 @@ _INSTEAD = {
 }
 
 
+# Every kind that an error of a host program may have. The program itself can raise a TraceError of any other: the parent lets none through.
+KINDS = frozenset((*_INSTEAD, "constant_too_large", "deadline", "exception", "forbidden", "no_forward", "no_model", "operator_not_allowed", "own_init",
+                   "prepare_reads_input", "state_changed_shape", "syntax_error", "too_many_steps", "unknown_tensor", "writes_parameter", "wrong_kg_call",
+                   "wrong_output"))
+
+
 class TraceError(Exception):
     """kind: a stable word; message: one line that says what was wrong and what to do."""
 

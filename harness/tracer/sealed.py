@@ -42,6 +42,14 @@ class Seal:
             raise SealError(text.value.decode(errors="replace"))
 
 
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """A process whose parent was killed has nobody left to end it at its deadline."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def python_folders(here: str) -> list[str]:
     """What a late import may read: the standard library, installed packages, our own modules."""
     paths = sysconfig.get_paths()
@@ -54,6 +62,7 @@ def _late(signum, frame) -> None:
 
 def _in_child(seal: Seal, work: Callable[[], bytes], out: int, readable: list[str], seconds: int) -> None:
     os.environ.clear()  # torch sets some of its own
+    die_with_parent()
     null = os.open("/dev/null", os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
@@ -69,6 +78,15 @@ def _in_child(seal: Seal, work: Callable[[], bytes], out: int, readable: list[st
     while data:
         n = os.write(3, data)
         data = data[n:]
+
+
+def _ended_by(pid: int, end: float) -> bool:
+    """Waits for a child to end, at most until then; leaves its status to be collected."""
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 def run(seal: Seal, work: Callable[[], bytes], here: str, seconds: int) -> tuple[bytes, str]:
@@ -100,6 +118,8 @@ def run(seal: Seal, work: Callable[[], bytes], here: str, seconds: int) -> tuple
             ended = "too_much"
             break
     os.close(reader)
+    if not ended and not _ended_by(pid, end):  # it closed its pipe and stays
+        ended = "deadline"
     if ended:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)

@@ -1,14 +1,9 @@
-"""The tracer's process: answers hello, task, trace and trace_reference (docs/protocol.md, "Tracer").
-
-A warm parent builds the task's model on tensors without data and forks a sealed child for each trace. The parent sheds its
-environment and keeps no earlier answer, so there is nothing in it for a child to find.
-"""
+"""What the tracer answers to hello, task, trace and trace_reference (docs/protocol.md, "Tracer")."""
 from __future__ import annotations
 
 import gc
 import json
 import os
-import sys
 import time
 import traceback
 
@@ -19,8 +14,8 @@ import kagent as kg
 from plan import no_compiler
 from plan.infer import facts_of, infer
 from tracer import program
-from tracer.errors import ANSWER, answer_line, explain
-from tracer.sealed import Seal, SealError, run
+from tracer.errors import ANSWER, KINDS, answer_line, explain
+from tracer.sealed import Seal, run
 from tracer.task import Task
 
 HARNESS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -95,14 +90,21 @@ class Server:
         if ended or data[:1] not in (b"+", b"-"):
             return failed("trace", "crashed", ended or "the host program's process said nothing")
         try:
-            said = json.loads(data[1:])
+            text = data[1:].decode()
+            said = json.loads(text)
+            json.dumps(said, ensure_ascii=False).encode()  # no half surrogates: other readers take them for broken
         except (ValueError, RecursionError):
             return failed("trace", "garbled", "the host program's process wrote no plan")
         if data[:1] == b"-":
-            line = said.get("line") if isinstance(said, dict) else None
-            said = said if isinstance(said, dict) else {}
-            return failed("trace", str(said.get("kind", "exception"))[:60], said.get("message", ""), line if isinstance(line, int) else None, str(said.get("detail", ""))[:3000])
-        return {"ok": True, "plan": data[1:].decode(), "kernels": _kernels(said), "elapsed_s": time.monotonic() - begin}
+            return _refused(said if isinstance(said, dict) else {})
+        return {"ok": True, "plan": text, "kernels": _kernels(said), "elapsed_s": time.monotonic() - begin}
+
+
+def _refused(said: dict) -> dict:
+    """What the sealed child said of an error. It may say anything: a kind that the tracer does not have is a program's own exception."""
+    kind, line = said.get("kind"), said.get("line")
+    return failed("trace", kind if isinstance(kind, str) and kind in KINDS else "exception", said.get("message", ""),
+                  line if type(line) is int and 0 < line < 1 << 30 else None, str(said.get("detail", ""))[:3000])
 
 
 def _kernels(plan) -> list[str]:
@@ -133,26 +135,3 @@ def _warm_errors() -> None:
                 exec(compile(code, ANSWER, "exec"), {"x": torch.empty(2, device="cuda"), "torch": torch})  # noqa: S102
         except BaseException as error:  # noqa: BLE001
             explain(error), answer_line(error)
-
-
-def main(seal: str) -> None:
-    """`seal`: the path of libkagent_seal.so."""
-    os.environ.clear()
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what task files print is not protocol
-    server = None
-    for line in sys.stdin:
-        try:
-            request = json.loads(line)
-            server = server or Server(seal)
-            handlers = {"hello": server.hello, "task": server.load, "trace": server.trace, "trace_reference": server.trace_reference}
-            handler = handlers.get(request.get("cmd"))
-            reply = handler(request) if handler else failed("internal", "bad_request", f"unknown cmd {request.get('cmd')!r}")
-        except SealError as error:
-            reply = failed("internal", "no_seal", f"{error}; host programs run only where the tracer can be sealed")
-        except BaseException as error:  # noqa: BLE001  one answer to each request
-            kind, message = explain(error)
-            reply = failed("internal", "task_error", f"{message}")
-        channel.write(json.dumps(reply) + "\n")
-        channel.flush()
-        request = reply = line = None

@@ -3,6 +3,7 @@ no forged answers. Each attempt is made as hostile code would make it."""
 
 import json
 import os
+import time
 import unittest
 
 from tracer_process import TracerTest, forward
@@ -172,6 +173,73 @@ raise ValueError(f"{pages > 0} {word in buffer}")"""
             self.assertTrue(reply["ok"] or reply["error"]["kind"] == "forbidden", f"{module}: {reply}")
             if module in ("json", "decimal", "fractions", "statistics", "dataclasses", "csv", "torch.fx"):
                 self.assertTrue(reply["ok"], reply)
+
+    def test_a_program_does_not_choose_its_outcome(self):
+        """"needs_gpu" would be undecided and "internal" kagent's own error: neither is a host program's to say."""
+        for kind in ("needs_gpu", "internal", "no_seal", "\x1b[2Jaccepted\n", 3, None):
+            reply = self.trace(f"from tracer.errors import TraceError\nraise TraceError({kind!r}, 'x')\n")
+            self.assertEqual((reply["error"]["stage"], reply["error"]["kind"]), ("trace", "exception"), reply)
+
+    def test_what_is_no_plan_text_is_garbled(self):
+        for data in ("b'+' + '{}'.encode('utf-16')", "b'+' + '{}'.encode('utf-32')", "b'+' + b'\\xef\\xbb\\xbf{}'", "b'+{\"forward\":[{\"launch\":\"\\\\ud800\"}]}'",
+                     "b'+\\xff'", "b'-' + b'\\xef\\xbb\\xbf{}'", "b'+' + b'[' * 100000"):
+            reply = self.trace(f"import os\nos.write(3, {data})\nos._exit(0)\n")
+            self.assertEqual((reply["ok"], reply.get("error", {}).get("kind")), (False, "garbled"), data)
+
+    def test_a_program_that_closes_its_pipe_and_stays_is_ended(self):
+        begin = time.monotonic()
+        reply = self.trace("import os, signal, time\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nos.close(3)\ntime.sleep(10**6)\n", seconds=2)
+        self.assertEqual(reply["error"]["kind"], "deadline", reply)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_nothing_of_an_answer_stays_in_the_tracer(self):
+        for word in ("FIRST", "SECOND"):
+            self.trace(forward(f"note = '{word}-' + 'ANSWER-CANARY'\nreturn x * 2  # {word}-ANSWER-CANARY"))
+        pid = self.tracer.child.pid
+        with open(f"/proc/{pid}/maps", encoding="ascii") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
+            for line in maps:
+                where, mode = line.split()[:2]
+                if "r" not in mode or line.rstrip().endswith(("[vvar]", "[vsyscall]", "[vvar_vclock]")):
+                    continue
+                begin, end = (int(x, 16) for x in where.split("-"))
+                try:
+                    memory.seek(begin)
+                    data = memory.read(end - begin)
+                except OSError:
+                    continue
+                self.assertNotIn(b"ANSWER-CANARY", data, line)
+
+    def test_no_process_outlives_the_tracer(self):
+        from tracer_process import TracerProcess
+        tracer = TracerProcess()
+        tracer.ask("task", file=os.path.join(self.folder.name, "task.py"))
+        tracer.child.stdin.write(json.dumps({"cmd": "trace", "program": "import signal, time\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\ntime.sleep(10**6)\n", "device": {}, "seconds": 60}) + "\n")
+        tracer.child.stdin.flush()
+        time.sleep(1)
+        family = descendants(tracer.child.pid)
+        self.assertEqual(len(family), 2)  # the answer's fork and its sealed child
+        tracer.child.kill()
+        tracer.child.wait()
+        end = time.monotonic() + 5
+        while any(alive(pid) for pid in family) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual([pid for pid in family if alive(pid)], [])
+        for pipe in (tracer.child.stdin, tracer.child.stdout):
+            pipe.close()
+
+
+def descendants(pid: int) -> list:
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        children = [int(child) for child in f.read().split()]
+    return [one for child in children for one in (child, *descendants(child))]
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":
