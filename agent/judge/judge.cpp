@@ -70,7 +70,7 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
     verdict.outcome = Outcome::kAccepted;
   } else if (verdict.failure->stage == "internal") {
     verdict.outcome = Outcome::kError;
-  } else if (verdict.failure->kind == "needs_gpu") {
+  } else if (verdict.failure->kind == "needs_gpu" && !crew_->has_gpu()) {
     verdict.outcome = Outcome::kUndecided;
   } else {
     verdict.outcome = Outcome::kRejected;

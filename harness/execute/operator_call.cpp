@@ -176,6 +176,11 @@ OperatorCall::OperatorCall(const plan::Operator& op, const c10::Device& device, 
     }
   }
   if (op.args.size() > schema.arguments().size()) fail("too many arguments");
+  for (const auto& [key, value] : op.kwargs) {  // each argument once: nothing may be read otherwise than it was checked
+    const auto index = schema.argumentIndexWithName(key);
+    if (!index) fail("it has no argument " + key);
+    if (static_cast<std::size_t>(*index) < op.args.size()) fail("the argument " + key + " is given twice");
+  }
   for (const Value& r : results_) {
     if (const TensorRef* t = tensor_of(r)) makes.push_back(t->id);
     if (const auto* items = std::get_if<plan::List>(&r.data)) {

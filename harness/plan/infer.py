@@ -14,10 +14,13 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from plan import whole
+from plan.arguments import WrongArguments, by_name
 from plan.operators import allowed
 from plan.randomness import is_random
 from plan.values import DTYPES, decode, dtype_name
 from plan.writes import written
+
+_CUDA = torch.device("cuda")
 
 
 class Rejected(Exception):
@@ -86,6 +89,8 @@ class _Replay:
         claims = self.plan["tensors"]
         if not isinstance(i, int) or not 0 <= i < len(claims) or i in self.tensors:
             self.reject("bad_id", f"{what}: tensor id {i} is out of range or made twice")
+        if t.device.type != "cuda":
+            self.reject("cpu_tensor", f"{what}: its result is not on the GPU: give device=x.device")
         self.tensors[i] = t
         root = self.roots.setdefault(self.storage(t), i)
         actual = {**tensor_facts(t), "offset": t.storage_offset(), "storage": root}
@@ -137,6 +142,12 @@ class _Replay:
         func = getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
         args = [decode(a, self.get) for a in step["args"]]
         kwargs = {k: decode(v, self.get) for k, v in step["kwargs"].items()}
+        try:
+            given = by_name(func, args, kwargs)
+        except WrongArguments as error:
+            self.reject("operator_error", f"{name}: {error}")
+        if given.get("pin_memory") or not isinstance(given.get("device", _CUDA), torch.device):
+            self.reject("cpu_tensor", f"{name}: tensors are made on the GPU, with device=x.device")
         if is_random(func, name, args, kwargs):
             self.reject("random", f"{name} draws random numbers")
         for t in written(func, name, args, kwargs):

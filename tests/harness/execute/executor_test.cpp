@@ -117,6 +117,16 @@ TEST(Executor, UnknownOperatorsAndArgumentsAreRefusedWhenLoaded) {
   EXPECT_EQ(kind_of([&] { plans::executor(parts, kCpu); }), "operator_error");
 }
 
+TEST(Executor, AnArgumentIsGivenOnceAndByItsName) {
+  Parts parts = relu();
+  for (const char* arguments :
+       {R"([{"t": 0}, {"t": 0}], "kwargs": {"other": {"t": 0}})", R"([{"t": 0}, {"t": 0}], "kwargs": {"no": 1})"}) {
+    parts.forward =
+        std::string(R"([{"op": "aten::add.Tensor", "args": )") + arguments + R"(, "results": [{"t": 1}], "line": 2}])";
+    EXPECT_EQ(kind_of([&] { plans::executor(parts, kCpu); }), "operator_error") << arguments;
+  }
+}
+
 // w2 = w + w in prepare; y = x * w2 in forward.
 TEST(Executor, PrepareSeesParametersAndRunsAgainWhenAsked) {
   Parts parts;
