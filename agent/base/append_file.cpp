@@ -14,11 +14,9 @@
 namespace kagent {
 
 Result<AppendFile> AppendFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    return Error{errno == ENOENT ? Code::kNotFound : Code::kIo,
-                 fmt::format("cannot write {}: {}", path, std::strerror(errno))};
-  }
+  Result<int> opened = open_own_file(path, O_WRONLY | O_CREAT | O_APPEND);
+  if (!opened) return opened.error();
+  const int fd = opened.value();
   AppendFile file(fd, path);
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return file.error("read the size of", errno);

@@ -49,19 +49,8 @@ Status write_whole(const std::string& path, std::string_view bytes, int (*publis
   return Ok{};
 }
 
-}  // namespace
-
-void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
-}
-
-Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return io_error("read", path, errno);
+// Closes the descriptor.
+Result<std::string> read_all(int fd, const std::string& path, std::size_t most_bytes) {
   std::string out;
   char chunk[65536];
   while (true) {
@@ -77,6 +66,40 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
       return Error{Code::kIo, fmt::format("{} is larger than {} bytes", path, most_bytes)};
     }
   }
+}
+
+}  // namespace
+
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+Result<int> open_own_file(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (fd < 0) {
+    if (errno == ELOOP) return Error{Code::kIo, fmt::format("{} is a symbolic link; kagent writes plain files", path)};
+    return io_error("open", path, errno);
+  }
+  struct stat facts {};
+  if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) return fd;
+  ::close(fd);
+  return Error{Code::kIo, fmt::format("{} is no plain file", path)};
+}
+
+Result<std::string> read_own_file(const std::string& path, std::size_t most_bytes) {
+  Result<int> fd = open_own_file(path, O_RDONLY);
+  if (!fd) return fd.error();
+  return read_all(fd.value(), path, most_bytes);
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return io_error("read", path, errno);
+  return read_all(fd, path, most_bytes);
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {

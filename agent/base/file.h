@@ -9,6 +9,13 @@
 namespace kagent {
 
 // Errors: kNotFound, kIo (a folder, no permission, larger than `most_bytes`).
+// A descriptor of a file that is kagent's own, made if `flags` say so. Errors: kNotFound, kIo, also for what is no
+// plain file.
+Result<int> open_own_file(const std::string& path, int flags);
+
+// Of a file that is kagent's own: no symbolic link, FIFO or device is followed or waited for.
+Result<std::string> read_own_file(const std::string& path, std::size_t most_bytes = std::size_t{1} << 30);
+
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes = std::size_t{1} << 30);
 
 // Writes to a temporary file beside it, syncs and renames: a reader sees the old or the new contents, never a part.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 namespace kagent {
@@ -27,6 +28,11 @@ Result<std::vector<Draw>> draws_from_json(const nlohmann::json& json) {
     draws.push_back({item["seed"].get<std::int64_t>(), item["scale"].get<double>(), item["calls"].get<int>()});
   }
   return draws;
+}
+
+bool same_kind(const std::vector<Draw>& a, const std::vector<Draw>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Draw& x, const Draw& y) { return x.scale == y.scale && x.calls == y.calls; });
 }
 
 nlohmann::json run_request(const Draw& draw, const std::string& file) {
@@ -57,7 +63,13 @@ Result<Seeds> seeds_from_json(const nlohmann::json& json) {
   if (!visible) return visible.error();
   Result<std::vector<Draw>> hidden = draws_from_json(json.value("hidden", nlohmann::json()));
   if (!hidden) return hidden.error();
-  return Seeds{json["model"].get<std::int64_t>(), visible.value(), hidden.value()};
+  Seeds seeds{json["model"].get<std::int64_t>(), visible.value(), hidden.value()};
+  // A log decides which seeds, not how many draws or of what: fewer would be a weaker check.
+  const Seeds fresh = draw_seeds();
+  if (!same_kind(seeds.visible, fresh.visible) || !same_kind(seeds.hidden, fresh.hidden)) {
+    return Error{Code::kParse, "seeds: the logged draws are not those that this version of kagent makes"};
+  }
+  return seeds;
 }
 
 std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw, const std::string& stage,

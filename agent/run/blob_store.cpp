@@ -21,14 +21,14 @@ std::string BlobStore::path_of(const std::string& sha256) const {
 Result<std::string> BlobStore::put(std::string_view bytes) const {
   std::string hash = sha256_hex(bytes);
   const std::string path = path_of(hash);
-  if (Result<std::string> there = read_file(path, bytes.size()); there && there.value() == bytes) return hash;
+  if (Result<std::string> there = read_own_file(path, bytes.size()); there && there.value() == bytes) return hash;
   if (Status written = write_file(path, bytes); !written) return written.error();
   return hash;
 }
 
 Result<std::string> BlobStore::get(const std::string& sha256) const {
   if (!is_sha256(sha256)) return Error{Code::kParse, fmt::format("{} is no SHA-256", sha256)};
-  Result<std::string> bytes = read_file(path_of(sha256));
+  Result<std::string> bytes = read_own_file(path_of(sha256));
   if (!bytes) return bytes;
   if (sha256_hex(bytes.value()) != sha256)
     return Error{Code::kParse, fmt::format("{} was changed or damaged", path_of(sha256))};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/base/clock.h"
+#include "agent/base/file.h"
 
 namespace kagent::run {
 namespace {
@@ -34,8 +35,9 @@ std::string holder_named_in(int fd) {
 Result<Lease> Lease::take(const std::string& folder) {
   const std::string path = folder + "/lease";
   Lease lease;
-  lease.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lease.fd_ < 0) return Error{Code::kIo, fmt::format("cannot open {}: {}", path, std::strerror(errno))};
+  Result<int> opened = open_own_file(path, O_RDWR | O_CREAT);
+  if (!opened) return opened.error();
+  lease.fd_ = opened.value();
   if (::flock(lease.fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Error{Code::kIo, fmt::format("cannot lock {}: {}", path, std::strerror(errno))};
     return Error{Code::kBusy, fmt::format("{} is being written by {}; wait for it, or use another run directory",

@@ -70,7 +70,7 @@ std::string shown_at(const nlohmann::json& value, const std::string& path) {
 Result<RunDirectory> RunDirectory::open(const std::string& folder) {
   RunDirectory run;
   run.folder_ = folder;
-  Result<std::string> text = read_file(folder + "/manifest.json");
+  Result<std::string> text = read_own_file(folder + "/manifest.json");
   if (!text) {
     if (text.error().code != Code::kNotFound) return text.error();
     return Error{Code::kNotFound, fmt::format("{} is no run directory: it has no manifest.json", folder)};
@@ -128,7 +128,7 @@ Result<std::unique_ptr<TaskLog>> RunDirectory::open_task(const std::string& task
 
 Result<Chain> RunDirectory::read_task(const std::string& task_id) const {
   const std::string path = folder_ + "/tasks/" + folder_of_task(task_id) + "/events.jsonl";
-  Result<std::string> text = read_file(path);
+  Result<std::string> text = read_own_file(path);
   if (!text) return text.error();
   Result<Chain> chain = parse_chain(text.value(), manifest_sha256_);
   if (!chain) return chain.error().within(path);

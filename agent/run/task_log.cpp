@@ -36,7 +36,7 @@ Result<std::unique_ptr<TaskLog>> TaskLog::open(const std::string& run_folder, co
   if (!lease) return lease.error();
 
   std::string text;
-  if (Result<std::string> read = read_file(path); read) {
+  if (Result<std::string> read = read_own_file(path); read) {
     text = std::move(read).value();
   } else if (read.error().code != Code::kNotFound) {
     return read.error();

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from check.changes import ReadOnly
 from check.exchange import Outcome, write_outcome
 from measure import nvml
 from measure.contenders import Contender, Eager, GraphedEager, Plan
@@ -14,7 +15,7 @@ from measure.input_sets import set_count, set_seeds
 from measure.timing import Timer
 from model.failure import Failure
 from model.flags import precision
-from model.inputs import input_bytes
+from model.inputs import input_bytes, tensors_of
 from model.session import Answer, Request, Session, argument
 
 _MOST_RUNS = 100_000
@@ -28,6 +29,8 @@ def time_begin(session: Session, request: Request) -> Answer:
     contender = _contender(session, kind)
     session.timers.pop(kind, None)
     seeds, sets = _input_sets(session, seed)
+    if kind == "plan":
+        session.read_only = _watched(session.model, sets)
     timer = Timer(contender, sets, seeds, session.state, argument(request, "warmup", int, 5))
     session.timers[kind] = timer
     return {"input_sets": len(sets), "estimate_ms": timer.estimate_ms}
@@ -51,6 +54,8 @@ def time_end(session: Session, request: Request) -> Answer:
     timer = _timer(session, request)
     del session.timers[request["kind"]]
     session.state.restore()
+    if request["kind"] == "plan":
+        _hold(session.read_only)
     return {"peak_bytes": timer.peak_bytes, "clocks": nvml.clocks()}
 
 
@@ -79,6 +84,18 @@ def _profile_eager(session: Session, inputs: list[Any]) -> Answer:
             session.model(*inputs)
         torch.cuda.synchronize()
         return json.loads(torch.ops.kagent.profile_end(_PROFILED_CALLS))
+
+
+def _watched(model: Any, sets: list[list[Any]]) -> ReadOnly:
+    """Everything that timed runs read and may not write: their inputs are used again and again."""
+    inputs = {f"input {k} of set {i}": tensor for i, inputs in enumerate(sets) for k, tensor in enumerate(tensors_of(inputs))}
+    return ReadOnly({**{f"parameter {name}": tensor for name, tensor in model.named_parameters()}, **inputs})
+
+
+def _hold(watched: ReadOnly | None) -> None:
+    changed = list(watched.changed()) if watched else []
+    if changed:
+        raise Failure("time", "writes_input", f"timed runs wrote to {changed[0]}: inputs and parameters are read-only")
 
 
 def _contender(session: Session, kind: str) -> Contender:

@@ -29,6 +29,7 @@ class Session:
     facts: dict[str, Any] = field(default_factory=dict)  # of the task, for re-inference
     seed: int = 42
     plan: LoadedPlan | None = None
+    read_only: Any = None  # check.changes.ReadOnly: what the timed runs may not write to
     timers: dict[str, Any] = field(default_factory=dict)  # measure.timing.Timer by kind
     # By first seed: the seeds and the inputs drawn from them; read-only for whatever is timed.
     input_sets: dict[int, tuple[list[int], list[list[Any]]]] = field(default_factory=dict)

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -96,6 +97,22 @@ TEST_F(Files, ThatCannotBeReadOrWrittenSayWhy) {
   const Status written = write_file(folder_ + "/x/y", "z");
   ASSERT_FALSE(written.ok());
   EXPECT_NE(written.error().message.find(folder_ + "/x"), std::string::npos);
+}
+
+TEST(OwnFile, IsAPlainFileAndNothingThatPointsElsewhere) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("kagent-own-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_file(folder + "/plain", "text").ok());
+  EXPECT_EQ(read_own_file(folder + "/plain").value(), "text");
+  std::filesystem::create_symlink(folder + "/plain", folder + "/link");
+  ASSERT_EQ(::mkfifo((folder + "/fifo").c_str(), 0600), 0);
+  for (const char* name : {"/link", "/fifo", "/missing", ""}) {
+    EXPECT_FALSE(read_own_file(folder + name).ok()) << name;
+  }
+  EXPECT_FALSE(AppendFile::open(folder + "/link").ok());
+  EXPECT_FALSE(AppendFile::open(folder + "/fifo").ok());
+  EXPECT_EQ(read_own_file(folder + "/plain").value(), "text");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
