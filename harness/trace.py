@@ -16,7 +16,7 @@ sys.path.insert(0, HARNESS)
 KEPT_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 if __name__ == "__main__" and (sys.flags.hash_randomization or set(os.environ) - {*KEPT_ENVIRONMENT, "PYTHONHASHSEED"}):
     kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT}
-    os.execve(sys.executable, [sys.executable, "-s", "-B", *sys.argv], {**kept, "PYTHONHASHSEED": "0"})
+    os.execve(sys.executable, [sys.executable, "-s", *sys.argv], {**kept, "PYTHONHASHSEED": "0"})
 
 
 def seal_library() -> str:

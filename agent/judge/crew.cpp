@@ -50,7 +50,7 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
   if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? "sm_90a" : spec.arch);
   Result<std::unique_ptr<Child>> worker =
       Child::start({"probe",
-                    {installation.python, "-s", "-E", "-B", installation.root + "/harness/probe.py"},
+                    {installation.python, "-s", "-E", installation.root + "/harness/probe.py"},
                     spec.gpu,
                     log_path(spec, "probe")});
   if (!worker) return worker.error();
@@ -64,7 +64,7 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
 Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec) {
   ChildSpec alone = worker_spec(installation, spec, "reference");
   alone.argv[0] = installation.root + "/harness/worker.py";
-  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E", "-B"});
+  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E"});
   Result<std::unique_ptr<Child>> worker = Child::start(alone);
   if (!worker) return worker.error();
   const Deadlines deadlines;
@@ -182,7 +182,7 @@ Status Crew::start_compiler() {
 Status Crew::start_tracer() {
   Result<std::unique_ptr<Child>> tracer = Child::start(
       {"tracer",
-       {installation_.python, "-s", "-E", "-B", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
+       {installation_.python, "-s", "-E", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
        "",
        log_path(spec_, "tracer")});
   if (!tracer) return tracer.error();

@@ -62,7 +62,7 @@ Result<std::unique_ptr<ForkServer>> ForkServer::start(const std::string& python,
   }
   server->channel_ = ends[0];
   // A fixed hash seed: the same host program gives the same plan, even one that walks through a set of names.
-  const ChildSpec spec{"fork server", {python, "-s", "-B", script}, "", log_path};
+  const ChildSpec spec{"fork server", {python, "-s", script}, "", log_path};
   std::vector<std::string> environment = minimal_environment("", server->home_);
   environment.emplace_back("PYTHONHASHSEED=0");
   auto log = open_log(log_path);
