@@ -196,7 +196,11 @@ raise ValueError(f"{pages > 0} {word in buffer}")"""
         for word in ("FIRST", "SECOND"):
             self.trace(forward(f"note = '{word}-' + 'ANSWER-CANARY'\nreturn x * 2  # {word}-ANSWER-CANARY"))
         pid = self.tracer.child.pid
-        with open(f"/proc/{pid}/maps", encoding="ascii") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
+        try:
+            maps, memory = open(f"/proc/{pid}/maps", encoding="ascii"), open(f"/proc/{pid}/mem", "rb")
+        except PermissionError:
+            self.skipTest("may not read the memory of a child here")
+        with maps, memory:
             for line in maps:
                 where, mode = line.split()[:2]
                 if "r" not in mode or line.rstrip().endswith(("[vvar]", "[vsyscall]", "[vvar_vclock]")):
