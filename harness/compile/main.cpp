@@ -29,7 +29,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDeadlineS = 120;
-constexpr long kMemoryBytes = 6L << 30;  // beyond what NVRTC and its precompiled headers have mapped
+constexpr long kMemoryBytes = 4L << 30;  // beyond what NVRTC and its precompiled headers have mapped
 constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
 json failed(const std::string& stage, const std::string& kind, const std::string& message, const json& line = nullptr) {
