@@ -14,7 +14,8 @@ readonly test_packages=(clang-format-14 clang-tidy-14 git)
 
 # One set-up or build at a time in this checkout. The lock goes with the process that holds it, however it ends.
 lock() {
-  mkdir -p "$deps"
+  { mkdir -p "$deps" && : >>"$deps/lock"; } 2>/dev/null ||
+    die "cannot write in $deps: run as the user who owns this checkout, or clone it anew"
   exec 9>"$deps/lock"
   flock -n 9 && return
   say "waiting for another ./dev in this checkout"
@@ -72,11 +73,12 @@ system_python() {
   die "no Python 3.11 or 3.12 with its venv module here; install one, or name one that has torch: ./dev build --python PY"
 }
 
-# make_venv DIR REQUIREMENTS MODULE NEED_MB: a venv in DIR with what scripts/REQUIREMENTS pins, which brings MODULE.
+# make_venv DIR REQUIREMENTS MODULE NEED_MB SIZE: a venv in DIR with what scripts/REQUIREMENTS pins, which brings MODULE;
+# SIZE says in words what is downloaded.
 # Its stamp names what was installed; .installing is there while pip works, so that an interrupted installation is thrown
 # away rather than mended (pip's own cache keeps the downloads).
 make_venv() {
-  local dir=$1 wanted="$root/scripts/$2" module=$3 need_mb=$4 stamp base free_mb
+  local dir=$1 wanted="$root/scripts/$2" module=$3 need_mb=$4 size=$5 stamp base free_mb
   stamp="$dir/.kagent-$(sha256sum <"$wanted" | cut -c1-16)"
   [[ -e $stamp ]] && "$dir/bin/python" -c '' 2>/dev/null && return
   need_packages "${venv_packages[@]}"
@@ -90,7 +92,7 @@ make_venv() {
     "$base" -m venv "$dir" >&2
   fi
   touch "$dir/.installing"
-  say "installing what scripts/$2 names (about $((need_mb / 2)) MB to download)"
+  say "installing what scripts/$2 names ($size to download)"
   pip_install "$dir/bin/python" "$wanted"
   "$dir/bin/python" -c "import $module" || die "$module was installed and does not import (the reason is above)"
   rm -f "$dir"/.kagent-* "$dir/.installing"
@@ -100,14 +102,14 @@ make_venv() {
 pip_install() {
   local attempt
   for attempt in 1 2 3; do
-    "$1" -m pip install --disable-pip-version-check --no-input --retries 10 --timeout 60 -r "$2" >&2 && return
+    "$1" -m pip install -q --disable-pip-version-check --no-input --retries 10 --timeout 60 -r "$2" >&2 && return
     ((attempt == 3)) || { say "pip failed; trying again"; sleep 5; }
   done
   die "pip could not install $2 (its reason is above); run the same command again once that is solved"
 }
 
 # A real server that speaks the providers' dialects offline, for tests of the HTTP providers.
-need_litellm() { LITELLM_LOCAL_MODEL_COST_MAP=True make_venv "$deps/litellm" requirements-litellm.txt litellm 1500; }
+need_litellm() { LITELLM_LOCAL_MODEL_COST_MAP=True make_venv "$deps/litellm" requirements-litellm.txt litellm 1500 "about 100 MB"; }
 
 # Sets $python, the one that has torch.
 need_python() {
@@ -115,7 +117,7 @@ need_python() {
     python=$(<"$deps/python")
     [[ -x $python ]] || die "$python, chosen with --python, is gone; choose again: ./dev build --python PY (or venv)"
   else
-    make_venv "$venv" requirements.txt torch 6000
+    make_venv "$venv" requirements.txt torch 6000 "about 2.5 GB"
     python="$venv/bin/python"
   fi
 }
@@ -137,7 +139,9 @@ build_preset() {
   stamp="$dir/.configured-$(printf '%s' "$python" | cat - "$root/CMakePresets.json" | sha256sum | cut -c1-16)"
   if [[ ! -e $stamp || ! -e $dir/build.ninja ]]; then
     say "configuring build/$1"
-    (cd "$root" && cmake --preset "$1" -DKAGENT_PYTHON="$python") >&2 || die "cmake failed (its reason is above)"
+    mkdir -p "$dir"
+    (cd "$root" && cmake --preset "$1" -DKAGENT_PYTHON="$python") >"$dir/cmake.log" 2>&1 ||
+      { cat "$dir/cmake.log" >&2; die "cmake failed (its reason is above)"; }
     rm -f "$dir"/.configured-*
     touch "$stamp"
     summary >&2

@@ -18,6 +18,12 @@ struct Options {
   bool json = false;
 };
 
+std::string state_words(const run::VerifyReport& r) {
+  const int damaged = static_cast<int>(r.problems.size()) - r.unfinished;
+  if (damaged > 0) return fmt::format("damaged ({} {})", damaged, damaged == 1 ? "problem" : "problems");
+  return r.unfinished > 0 ? "undamaged and not finished" : "whole";
+}
+
 int verify_run(const Options& options) {
   auto run = run::RunDirectory::open(options.run);
   if (!run) return fail(run.error());
@@ -26,15 +32,14 @@ int verify_run(const Options& options) {
   if (!report) return fail(report.error());
   const run::VerifyReport& r = report.value();
   if (options.json) {
-    const nlohmann::json json = {{"run", options.run},    {"whole", r.problems.empty()}, {"head", r.head},
-                                 {"tasks", r.tasks},      {"events", r.events},          {"blobs", r.blobs},
-                                 {"problems", r.problems}};
+    const nlohmann::json json = {{"run", options.run},     {"whole", r.problems.empty()}, {"head", r.head},
+                                 {"tasks", r.tasks},       {"events", r.events},          {"blobs", r.blobs},
+                                 {"problems", r.problems}, {"unfinished", r.unfinished}};
     fmt::print("{}\n", json.dump(2));
   } else {
     for (const std::string& problem : r.problems) fmt::print("{}\n", printable(problem));
-    fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run,
-               r.problems.empty() ? "whole" : fmt::format("{} problems", r.problems.size()), r.tasks, r.events, r.blobs,
-               r.head);
+    fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run, state_words(r), r.tasks, r.events,
+               r.blobs, r.head);
   }
   return r.problems.empty() ? 0 : 1;
 }

@@ -1,12 +1,17 @@
 // kagent: a language model writes GPU kernels, a harness decides whether they are any good.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/base/nearest.h"
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 
 namespace kagent {
@@ -52,6 +57,29 @@ std::string suggestion(const CLI::App& program, int argc, char** argv) {
   return "";
 }
 
+// A word where a command must stand that is none: CLI11 only says that a subcommand is required.
+std::optional<std::string> unknown_command(const CLI::App& program, int argc, char** argv) {
+  const CLI::App* app = &program;
+  for (int i = 1; i < argc && !app->get_subcommands({}).empty(); ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with("-")) return {};
+    const CLI::App* found = nullptr;
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app->get_subcommands({})) {
+      names.push_back(sub->get_name());
+      if (sub->get_name() == word) found = sub;
+    }
+    if (found == nullptr) {
+      const auto near = nearest(word, names);
+      const std::string hint =
+          near ? fmt::format("did you mean {}?", *near) : fmt::format("the commands are {}", fmt::join(names, ", "));
+      return fmt::format("unknown command '{}'; {}", printable(word), hint);
+    }
+    app = found;
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   CLI::App program{
       "A language model writes GPU kernels for PyTorch models; a harness that cannot be fooled decides whether they "
@@ -66,6 +94,10 @@ int run(int argc, char** argv) {
   add_tasks(program, exit_code);
   add_log(program, exit_code);
   add_doctor(program, exit_code);
+  if (const auto unknown = unknown_command(program, argc, argv)) {
+    fmt::print(stderr, "kagent: {}\n", *unknown);
+    return kExitError;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -73,7 +105,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "kagent: {}{}\n", error.what(), suggestion(program, argc, argv));
+    const std::string hint = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr
+                                 ? std::string("; --help shows how")
+                                 : suggestion(program, argc, argv);
+    fmt::print(stderr, "kagent: {}{}\n", error.what(), hint);
     return kExitError;
   }
   return exit_code;

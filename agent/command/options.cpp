@@ -6,6 +6,7 @@
 
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
+#include "agent/judge/device_facts.h"
 
 namespace kagent {
 
@@ -25,15 +26,25 @@ TaskSource task_source(const TaskOptions& options, const Installation& installat
   return {installation.root + "/tasks", options.suite, options.file};
 }
 
+void add_gpu_option(CLI::App& command, std::string& gpu) {
+  const auto is_gpu = [](const std::string& text) -> std::string {
+    const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
+    if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";
+    return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + text;
+  };
+  command.add_option("--gpu", gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")
+      ->type_name("N")
+      ->check(CLI::Validator(is_gpu, "", "gpu"))
+      ->capture_default_str();
+}
+
 void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command
       .add_option("--backend", options.backend,
                   "cuda; none: compile and validate only; auto: cuda where there is a GPU")
       ->check(CLI::IsMember({"auto", "cuda", "none"}))
       ->capture_default_str();
-  command.add_option("--gpu", options.gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")
-      ->type_name("N")
-      ->capture_default_str();
+  add_gpu_option(command, options.gpu);
   command.add_option("--arch", options.arch, "compile for this architecture, e.g. sm_90a (default: the GPU's own)")
       ->type_name("ARCH");
   command.add_flag("--no-profile", options.no_profile, "skip the CUPTI profile");
@@ -45,6 +56,9 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::str
   if (options.backend == "cuda" && !gpu) {
     return Error{Code::kUsage,
                  "--backend cuda, but this machine shows no NVIDIA GPU; leave --backend out, or run `kagent doctor`"};
+  }
+  if (!options.arch.empty()) {
+    if (const auto facts = device_facts(options.arch); !facts) return facts.error();
   }
   JudgeSettings settings;
   settings.crew.task_file = task_file;

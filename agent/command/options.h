@@ -19,6 +19,9 @@ struct TaskOptions {
 void add_task_options(CLI::App& command, TaskOptions& options);
 TaskSource task_source(const TaskOptions& options, const Installation& installation);
 
+// --gpu N or a UUID.
+void add_gpu_option(CLI::App& command, std::string& gpu);
+
 // How to judge: --backend, --gpu, --arch, --no-profile.
 struct JudgeOptions {
   std::string backend = "auto";

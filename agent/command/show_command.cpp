@@ -1,8 +1,10 @@
 // kagent show RUN [TASK]: what happened, in a page; or one stored text of a sample.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "agent/answer/answer.h"
@@ -32,7 +34,7 @@ struct Options {
 std::string identity_line(const run::RunDirectory& run) {
   std::string line;
   for (const auto& [key, value] : run.manifest()["identity"].items()) {
-    if (value.is_string() && value.get<std::string>().size() < 60)
+    if (value.is_string() && !value.get<std::string>().empty() && value.get<std::string>().size() < 60)
       line += fmt::format("  {}: {}\n", key, value.get<std::string>());
   }
   return fmt::format("{} (created {})\n{}", run.folder(), run.manifest().value("created", "?"), line);
@@ -44,13 +46,15 @@ std::string reply_line(const run::SampleState& sample) {
   const json usage = r.value("usage", json::object());
   std::string line = fmt::format("{} {}", r.value("provider", ""), r.value("model", ""));
   if (usage.contains("output_tokens")) line += fmt::format(", {} output tokens", usage["output_tokens"].dump());
-  if (sample.requests > 1) line += fmt::format(", asked {} times", sample.requests);
+  if (sample.requests > 1 && r.value("provider", "") != "spool")
+    line += fmt::format(", asked {} times", sample.requests);
   return line;
 }
 
-std::string task_page(const std::string& id, const run::TaskState& state) {
+std::string task_page(const std::string& id, const run::TaskState& state, int only_sample) {
   std::string out = fmt::format("\n{}{}\n", id, state.ended ? "" : "  (not finished: the same solve command goes on)");
   for (const run::SampleState& sample : state.samples) {
+    if (only_sample != 0 && sample.number != only_sample) continue;
     out += fmt::format("sample {}: {}\n", sample.number, reply_line(sample));
     if (sample.verdict) out += verdict_text(sample.verdict->value("verdict", json::object()));
   }
@@ -90,7 +94,12 @@ int show(const Options& options) {
   auto opened = run::RunDirectory::open(options.run);
   if (!opened) return fail(opened.error());
   const run::RunDirectory& run = opened.value();
-  std::vector<std::string> ids = options.task.empty() ? run.tasks() : std::vector<std::string>{options.task};
+  const std::vector<std::string> known = run.tasks();
+  const std::vector<std::string> ids = options.task.empty() ? known : std::vector<std::string>{options.task};
+  if (!options.task.empty() && std::find(known.begin(), known.end(), options.task) == known.end()) {
+    return fail({Code::kUsage, fmt::format("{} has no task {}; it has {}", options.run, options.task,
+                                           known.empty() ? "none so far" : fmt::format("{}", fmt::join(known, ", ")))});
+  }
   const bool text = options.prompt || options.answer || options.cuda || options.plan;
   if (text && ids.size() != 1)
     return fail({Code::kUsage, "this run has several tasks: say which, e.g. `kagent show RUN 3/9 --cuda`"});
@@ -110,7 +119,10 @@ int show(const Options& options) {
       fmt::print("{}{}", out, out.ends_with('\n') ? "" : "\n");
       return 0;
     }
-    page += task_page(id, state);
+    if (options.sample != 0) {
+      if (Result<run::SampleState> sample = chosen_sample(state, options); !sample) return fail(sample.error());
+    }
+    page += task_page(id, state, options.sample);
     tasks.push_back({{"task", id}, {"ended", state.ended}, {"events", chain.value().events}});
   }
   if (options.json_output) {

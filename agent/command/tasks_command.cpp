@@ -61,7 +61,8 @@ std::string percent(const nlohmann::json& share) {
   return share.is_number() ? fmt::format("{:.3g}%", 100 * share.get<double>()) : std::string("not measured");
 }
 
-void print_study(const std::string& id, const nlohmann::json& study) {
+void print_study(const Task& task, const nlohmann::json& study) {
+  const std::string& id = task.id;
   const nlohmann::json& work = study["work"];
   for (const auto& [kind, flops] : work["flops"].items()) {
     if (flops != 0) fmt::print("{}  {:<16} {:.4g} GFLOP\n", id, kind, flops.get<double>() / 1e9);
@@ -70,9 +71,12 @@ void print_study(const std::string& id, const nlohmann::json& study) {
   if (study["floor"].is_object()) {
     fmt::print("{}  {:<16} {:.4g} ms: a measured time below it is an alarm\n", id, "floor",
                study["floor"]["floor_ms"].get<double>());
+  } else {
+    fmt::print("{}  {:<16} needs a GPU: it follows from that GPU's speeds\n", id, "floor");
   }
   if (!study["numerics"].is_object()) {
-    fmt::print("{}  numerics under the official check need a GPU\n", id);
+    fmt::print("{}  numerics under the official check need a GPU{}\n", id,
+               task.numerics.empty() ? "" : "; on an H200: " + task.numerics);
     return;
   }
   const nlohmann::json& numerics = study["numerics"];
@@ -103,7 +107,7 @@ int study(const Options& options) {
     json.update(studied.value());
     fmt::print("{}\n", json.dump(2));
   } else {
-    print_study(task.value().id, studied.value());
+    print_study(task.value(), studied.value());
   }
   return 0;
 }
@@ -126,7 +130,7 @@ void add_tasks(CLI::App& program, int& exit_code) {
   studied->add_option("task", options->id, "level/problem, e.g. 3/9")->type_name("TASK");
   studied->add_option("--suite", options->task.suite, "from this checkout")->type_name("DIR");
   studied->add_option("--file", options->task.file, "one file of your own instead")->type_name("FILE");
-  studied->add_option("--gpu", options->gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")->type_name("N");
+  add_gpu_option(*studied, options->gpu);
   studied->add_flag("--json", options->json, "one JSON object (docs/tasks.md)");
   studied->callback([options, &exit_code] { exit_code = study(*options); });
   command->footer(

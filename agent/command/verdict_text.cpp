@@ -56,6 +56,7 @@ std::string head(const json& v) {
 std::string verdict_text(const nlohmann::json& v) {
   std::string out = head(v);
   for (const json& error : child(child(v, "compile"), "errors")) {
+    if (text(error, "message") == text(v, "reason")) continue;  // the first error is the reason
     out += fmt::format("  cuda line {:.0f}: {}\n", number(error, "line"), text(error, "message"));
   }
   if (child(v, "candidate").contains("ms")) {

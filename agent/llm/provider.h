@@ -70,6 +70,7 @@ struct Reply {
 
 // No answer yet, and the caller chose not to wait: not an error, the same request goes on later.
 struct Pending {
+  std::string prompt_path;  // for people: the file to have answered
   std::string waiting_for;  // for people: the file that is missing
 };
 

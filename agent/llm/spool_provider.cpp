@@ -46,7 +46,7 @@ class SpoolProvider : public Provider {
     const double begin_s = clock_->now_s();
     Result<std::optional<std::string>> text = pick_up(stem + ".answer.md", request, progress);
     if (!text) return text.error();
-    if (!text.value()) return Answer(Pending{stem + ".answer.md"});
+    if (!text.value()) return Answer(Pending{stem + ".prompt.md", stem + ".answer.md"});
     Result<nlohmann::json> identity = identity_of(stem);
     if (!identity) return identity.error();
     Reply reply;
@@ -92,7 +92,7 @@ class SpoolProvider : public Provider {
       const bool late = request.deadline_s && clock_->now_s() - begin_s >= *request.deadline_s;
       if (!is_answer && (!settings_.wait || late)) return std::optional<std::string>();
       if (!is_answer && !told) {
-        progress.say("waiting for " + path);
+        progress.say(fmt::format("waiting for {}{}", path, now.value() ? ", which is empty so far" : ""));
         told = true;
       }
       last = std::move(now).value();

@@ -89,6 +89,8 @@ Result<RunDirectory> RunDirectory::create_or_resume(const std::string& folder, c
   const std::string path = folder + "/manifest.json";
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) {
+    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_directory(folder, failed))
+      return Error{Code::kUsage, fmt::format("{} is no folder; choose another --run", folder)};
     if (std::filesystem::exists(folder, failed) && !std::filesystem::is_empty(folder, failed)) {
       return Error{Code::kUsage,
                    fmt::format("{} exists, is not empty and is no run directory; choose another --run", folder)};
@@ -105,7 +107,8 @@ Result<RunDirectory> RunDirectory::create_or_resume(const std::string& folder, c
   Result<RunDirectory> run = open(folder);
   if (!run) return run;
   const nlohmann::json& there = run.value().manifest_["identity"];
-  const std::string key = first_difference(there, identity);
+  // Another task differs in more than its name, and its name says it best.
+  const std::string key = there["tasks"] != identity["tasks"] ? "tasks" : first_difference(there, identity);
   if (key.empty()) return run;
   return Error{Code::kUsage,
                fmt::format("{} is a run with another {}: {} there, {} now; choose another --run, or give the same",

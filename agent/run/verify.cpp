@@ -87,7 +87,11 @@ std::string verify_task(const RunDirectory& run, const std::string& id, VerifyRe
     report.problems.push_back(fmt::format("{}: line {}: ends in a partial line; resume the run to repair it", where,
                                           chain.events.size() + (chain.newline_missing ? 0 : 1)));
   }
-  if (!order.ended()) report.problems.push_back(where + ": has no end event: the task is not finished");
+  if (!order.ended()) {
+    report.problems.push_back(where +
+                              ": has no end event: the task is not finished; the command that began it goes on");
+    report.unfinished += 1;
+  }
   return chain.head;
 }
 

@@ -13,6 +13,7 @@ namespace kagent::run {
 struct VerifyReport {
   std::string head;                   // publish this: SHA-256 over the manifest's hash and every task's last line
   std::vector<std::string> problems;  // each names a file and where it can a line; empty: the run is whole and finished
+  int unfinished = 0;                 // of the problems, those that only say that a task is not finished yet
   int tasks = 0;                      // of those in the manifest, the ones whose log could be read
   int events = 0;
   int blobs = 0;

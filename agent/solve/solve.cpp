@@ -69,7 +69,8 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   if (!progress.failed()) return progress.failed().error();
   if (!answer) return answer.error();
   if (const auto* pending = std::get_if<llm::Pending>(&answer.value())) {
-    say(fmt::format("sample {}: waiting for {}", sample, pending->waiting_for));
+    say(fmt::format("sample {}: waiting: have {} answered in {}, then run the same command again", sample,
+                    pending->prompt_path, pending->waiting_for));
     return std::optional<SolveEnd>(SolveEnd::kWaiting);
   }
   if (const auto* none = std::get_if<llm::NoMore>(&answer.value())) {

@@ -157,6 +157,9 @@ bool defines(const std::string& source, const std::string& definition) {
 }
 
 Result<Task> load(const TaskInfo& info) {
+  std::error_code failed;
+  if (fs::is_directory(info.path, failed))
+    return Error{Code::kUsage, fmt::format("{} is a folder; --file wants one Python file", info.path)};
   auto text = read_file(info.path, kMostSourceBytes);
   if (!text) return text.error().within("task " + info.id);
   if (!is_utf8(text.value())) return Error{Code::kParse, fmt::format("{} is not UTF-8 text", info.path)};
@@ -190,6 +193,15 @@ Result<std::vector<TaskInfo>> list_tasks(const TaskSource& source) {
 }
 
 Result<Task> find_task(const TaskSource& source, const std::string& id) {
+  if (id.empty() && source.file.empty())
+    return Error{Code::kUsage, "which task? Say --task 3/9 (`kagent tasks` lists them) or --file my_model.py"};
+  if (!source.file.empty() && !source.suite.empty())
+    return Error{Code::kUsage, "--file and --suite are both given; leave one out"};
+  if (!source.file.empty() && !id.empty() && !id.starts_with("file/")) {
+    return Error{
+        Code::kUsage,
+        fmt::format("task {} and --file {} are both given; a file is its own task: leave one out", id, source.file)};
+  }
   const auto tasks = list_tasks(source);
   if (!tasks) return tasks.error();
   for (const TaskInfo& task : tasks.value()) {

@@ -136,6 +136,8 @@ Compiled compile(const Nvrtc& nvrtc, const Options& options, const Source& sourc
       if (out.error.find(base_of(name)) == std::string::npos) continue;
       out.error_kind = "unknown_kernel";
       out.error = unknown_kernel(name, by_symbol);
+      out.errors = json::array();  // NVRTC's own were about its expression file
+      out.log = without.log;
       break;
     }
     return out;

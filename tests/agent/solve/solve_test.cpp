@@ -133,7 +133,7 @@ TEST_F(Solve, AReplyWithoutBlocksIsASampleThatNeedsNoJudge) {
 }
 
 TEST_F(Solve, WaitsWithoutCountingASample) {
-  provider_.answers.emplace_back(llm::Answer(llm::Pending{"3-4.1.answer.md"}));
+  provider_.answers.emplace_back(llm::Answer(llm::Pending{"3-4.1.prompt.md", "3-4.1.answer.md"}));
   EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
   EXPECT_FALSE(state().samples[0].reply);
   for (int i = 0; i < 3; ++i) provider_.reply(kGood);
