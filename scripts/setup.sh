@@ -8,6 +8,7 @@ die() { printf 'dev: %s\n' "$*" >&2; exit 2; }
 readonly deps="$root/.deps" venv="$root/.deps/venv"
 readonly torch_version=2.11.0
 readonly build_packages=(g++ cmake ninja-build ccache libcurl4-openssl-dev nlohmann-json3-dev libfmt-dev libcli11-dev
+  libboost-context-dev
   libkainjow-mustache-dev libseccomp-dev libssl-dev libgtest-dev libgmock-dev ca-certificates)
 readonly venv_packages=(python3 python3-venv)
 readonly test_packages=(clang-format-14 clang-tidy-14 git)

@@ -70,8 +70,6 @@ Found find(std::string_view raw) {
   const Fenced* python = last_python(blocks);
   if (raw.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return NoAnswer{"no_blocks", std::string("the reply is empty: ") + kWhatToSend};
-  if (raw.find('\0') != std::string_view::npos)
-    return NoAnswer{"no_blocks", std::string("the reply is no text: ") + kWhatToSend};
   if (cuda == nullptr && python == nullptr)
     return NoAnswer{"no_blocks", std::string("no code blocks found: ") + kWhatToSend};
   if (cuda == nullptr) return NoAnswer{"no_cuda", std::string("no CUDA block found: ") + kWhatToSend};

@@ -105,9 +105,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    const std::string hint = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr
-                                 ? std::string("; --help shows how")
-                                 : suggestion(program, argc, argv);
+    std::string hint = suggestion(program, argc, argv);
+    if (hint.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) hint = "; --help shows how";
     fmt::print(stderr, "kagent: {}{}\n", error.what(), hint);
     return kExitError;
   }

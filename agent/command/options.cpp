@@ -41,12 +41,14 @@ void add_gpu_option(CLI::App& command, std::string& gpu) {
 void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command
       .add_option("--backend", options.backend,
-                  "cuda; none: compile and validate only; auto: cuda where there is a GPU")
-      ->check(CLI::IsMember({"auto", "cuda", "none"}))
+                  "cuda; emulate: kernels on the CPU, correctness only; none: compile and validate only; auto: cuda where "
+                  "there is a GPU, else emulate")
+      ->check(CLI::IsMember({"auto", "cuda", "emulate", "none"}))
       ->capture_default_str();
   add_gpu_option(command, options.gpu);
   command.add_option("--arch", options.arch, "compile for this architecture, e.g. sm_90a (default: the GPU's own)")
       ->type_name("ARCH");
+  command.add_flag("--check", options.check, "emulate: look at every memory access from the start (slow)");
   command.add_flag("--no-profile", options.no_profile, "skip the CUPTI profile");
 }
 
@@ -63,7 +65,10 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::str
   JudgeSettings settings;
   settings.crew.task_file = task_file;
   settings.crew.gpu = options.gpu;
-  settings.crew.backend = options.backend == "none" || !gpu ? "none" : "cuda";
+  settings.crew.backend = options.backend != "auto" ? options.backend : gpu ? "cuda" : "emulate";
+  settings.checking = options.check;
+  if (options.check && settings.crew.backend != "emulate")
+    return Error{Code::kUsage, "--check is for emulated kernels: add --backend emulate"};
   settings.crew.arch = options.arch;
   settings.crew.log_folder = log_folder;
   settings.profile = !options.no_profile;

@@ -28,6 +28,7 @@ struct JudgeOptions {
   std::string gpu = "0";
   std::string arch;
   bool no_profile = false;
+  bool check = false;
 };
 void add_judge_options(CLI::App& command, JudgeOptions& options);
 

@@ -57,6 +57,7 @@ std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdic
   } else if (failure->block.empty() && failure->stage != "internal") {
     failure->block = "python";
   }
+  built.names = names;
   std::optional<Failure> compile_failure = compile(crew, program.cuda, names, verdict, artifacts, built);
   return failure ? failure : compile_failure;
 }
@@ -68,8 +69,9 @@ std::optional<Failure> load(Crew& crew, Child& worker, const Built& built, nlohm
                                        {"kernels", built.kernels},
                                        {"device", crew.device()},
                                        {"reference", false},
+                                       {"emulate", built.emulate},
                                        {"aliasing", crew.reference_returns_sources()}},
-                                      Seconds(crew.deadlines().plan));
+                                      Seconds(crew.emulates() ? crew.deadlines().run : crew.deadlines().plan));
   if (auto failure = failure_of(worker, reply, "validate")) return failure;
   for (const char* key : {"steps", "launches", "library_ops", "prepare_ms", "prepare_steps", "graph", "tf32"}) {
     if (reply.answer.contains(key)) plan_facts[key] = reply.answer[key];

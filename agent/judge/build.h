@@ -19,6 +19,8 @@ struct Built {
   std::string plan;        // text, as the sealed tracer printed it
   std::string cubin_path;  // in the compiler's cache
   nlohmann::json kernels;  // facts by name, docs/protocol.md
+  nlohmann::json names;    // the kernels that the plan launches
+  nlohmann::json emulate;  // the kernels as a program for the CPU (emulation.h); null otherwise
 };
 
 // Fills verdict.compile, verdict.phases_s and artifacts. A Failure is the answer's fault unless its stage is

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "agent/judge/emulation.h"
+
 namespace kagent {
 namespace {
 
@@ -115,6 +117,7 @@ std::optional<Failure> check_hidden(Crew& crew, Child& candidate, const Seeds& s
     std::optional<Failure> failure = check_draw(crew, candidate, draw, "hidden", exchange_file, verdict.hidden);
     if (!failure) continue;
     if (failure->stage == "internal") return failure;
+    if (crew.emulates() && undecided_by_emulation(failure->kind)) return failure;
     return Failure{"hidden", "hidden_check_failed", "hidden check failed", std::nullopt, "", ""};
   }
   return std::nullopt;

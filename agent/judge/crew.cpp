@@ -171,7 +171,8 @@ Result<std::unique_ptr<Child>> Crew::fork_worker(const std::string& role) {
 }
 
 Status Crew::start_compiler() {
-  std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache};
+  std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache, "--emulate-include",
+                                   installation_.root + "/harness/emulate/include"};
   if (!installation_.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation_.cuda});
   Result<std::unique_ptr<Child>> compiler = Child::start({"compiler", argv, "", log_path(spec_, "compiler")});
   if (!compiler) return compiler.error();
@@ -194,6 +195,10 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
   std::unique_ptr<Crew> crew(new Crew());
   crew->installation_ = installation;
   crew->spec_ = spec;
+  if (crew->emulates()) {  // a CPU takes its time
+    crew->deadlines_.run *= 10;
+    crew->deadlines_.compare *= 4;
+  }
   auto server = ForkServer::start(installation.python, installation.root + "/harness/fork_server.py",
                                   log_path(spec, "fork_server"));
   if (!server) return server.error();

@@ -26,7 +26,8 @@ struct CrewSpec {
   std::string task_file;
   std::int64_t model_seed = 42;
   std::string gpu = "0";
-  std::string backend = "cuda";  // "none": no GPU; the workers run on the CPU and only validate
+  // "emulate": no GPU, kernels run on the CPU; "none": no GPU, the workers only validate
+  std::string backend = "cuda";
   std::string arch;              // "" is the GPU's own (sm_90a where there is none)
   std::string log_folder;        // stderr of the children; "" drops it
 };
@@ -89,6 +90,8 @@ class Crew {
   [[nodiscard]] const CrewSpec& spec() const { return spec_; }
   [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
   [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
+  [[nodiscard]] bool emulates() const { return spec_.backend == "emulate"; }
+  [[nodiscard]] const std::string& emulator() const { return installation_.emulator; }
 
  private:
   Crew() = default;

@@ -54,6 +54,7 @@ Result<Installation> find_installation() {
   found.library = (build / "lib" / "libkagent_harness.so").string();
   found.seal = (build / "lib" / "libkagent_seal.so").string();
   found.compiler = (build / "bin" / "kagent-compile").string();
+  found.emulator = (build / "bin" / "kagent-emulate").string();
   found.cuda = environment("KAGENT_CUDA_ROOT");
   if (found.cuda.empty()) found.cuda = wheels_folder(found.root);
   found.cache = cache_folder();

@@ -13,6 +13,7 @@ struct Installation {
   std::string library;   // libkagent_harness.so
   std::string seal;      // libkagent_seal.so
   std::string compiler;  // kagent-compile
+  std::string emulator;  // kagent-emulate
   std::string cuda;      // KAGENT_CUDA_ROOT: where NVRTC and CUDA's headers are; "" lets the compiler look
   std::string cache;     // compiled kernels
 };

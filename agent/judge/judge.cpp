@@ -6,6 +6,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "agent/judge/emulation.h"
+
 namespace kagent {
 namespace {
 
@@ -68,9 +70,10 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   verdict.failure = stages(program, seeds, verdict, artifacts);
   if (!verdict.failure) {
     verdict.outcome = Outcome::kAccepted;
-  } else if (verdict.failure->stage == "internal") {
+  } else if (verdict.failure->stage == "internal" || verdict.failure->kind == "no_emulation") {
     verdict.outcome = Outcome::kError;
-  } else if (verdict.failure->kind == "needs_gpu" && !crew_->has_gpu()) {
+  } else if ((verdict.failure->kind == "needs_gpu" && !crew_->has_gpu()) ||
+             (crew_->emulates() && undecided_by_emulation(verdict.failure->kind))) {
     verdict.outcome = Outcome::kUndecided;
   } else {
     verdict.outcome = Outcome::kRejected;
@@ -94,19 +97,37 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   Built built;
   if (auto failure = build(*crew_, program, verdict, artifacts, built)) return failure;
 
+  if (crew_->emulates()) {
+    on_phase_("compile for the CPU");
+    if (auto failure = build_emulated(*crew_, program, settings_.checking, verdict, built)) return failure;
+  }
+
   Result<Child*> candidate = crew_->new_candidate();
   if (!candidate) return Failure{"internal", "worker", candidate.error().message, std::nullopt, "", ""};
   Child& worker = *candidate.value();
   if (auto failure = timed("validate", [&] { return load(*crew_, worker, built, verdict.plan); })) return failure;
-  if (!crew_->has_gpu()) {
+  if (!crew_->has_gpu() && !crew_->emulates()) {
     return Failure{"run",        "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it",
                    std::nullopt, "",          ""};
   }
   const std::string file = exchange_folder_ + "/outputs.bin";
-  if (auto failure = timed("visible check", [&] { return check_visible(*crew_, worker, seeds, file, verdict); }))
-    return failure;
+  if (auto failure = timed("visible check", [&] { return check_visible(*crew_, worker, seeds, file, verdict); })) {
+    if (!crew_->emulates() || settings_.checking || failure->stage == "internal" || undecided_by_emulation(failure->kind))
+      return failure;
+    const Draw& draw = seeds.visible[verdict.visible.size() - 1];
+    std::optional<Failure> why;
+    timed("checking build", [&] {
+      why = diagnose(*crew_, program, built, draw, file, verdict);
+      return std::optional<Failure>();
+    });
+    return why ? why : failure;
+  }
   if (auto failure = timed("hidden check", [&] { return check_hidden(*crew_, worker, seeds, file, verdict); }))
     return failure;
+  if (crew_->emulates()) {
+    verdict.warnings.push_back("emulated on the CPU: says whether results are right, never how fast; it does not count");
+    return std::nullopt;
+  }
   if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;
   if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, file, verdict); }))
     return failure;

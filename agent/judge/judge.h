@@ -21,6 +21,7 @@ struct JudgeSettings {
   TimingRules timing;
   double gpu_lock_wait_s = 3600;
   bool profile = true;
+  bool checking = false;      // emulate: run the checking build from the start
   bool more_answers = false;  // after each one, the next answer's worker starts at once
 };
 

@@ -41,7 +41,7 @@ struct Timed {
 
 struct Verdict {
   std::string task;
-  std::string backend;  // "cuda", or "none": compiled and validated only
+  std::string backend;  // "cuda"; "emulate": correctness only, on a CPU; "none": compiled and validated only
   Outcome outcome = Outcome::kError;
   bool faster = false;  // the low end of the interval is above 1 against eager and the null plan
   std::optional<Failure> failure;

@@ -160,7 +160,9 @@ SolveEnd end_of(const run::TaskState& state) {
     if (!sample.verdict) continue;
     const json verdict = sample.verdict->value("verdict", json::object());
     if (verdict.value("outcome", "") == "accepted" && verdict.value("faster", false)) return SolveEnd::kSolved;
-    decided = decided || verdict.value("outcome", "") != "undecided";
+    // Right by emulation is not known to be fast.
+    const bool emulated = verdict.value("outcome", "") == "accepted" && verdict.value("backend", "") == "emulate";
+    decided = decided || (verdict.value("outcome", "") != "undecided" && !emulated);
   }
   return decided ? SolveEnd::kNotSolved : SolveEnd::kUndecided;
 }

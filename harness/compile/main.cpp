@@ -19,6 +19,7 @@
 #include "harness/compile/cache.h"
 #include "harness/compile/compile.h"
 #include "harness/compile/sha256.h"
+#include "harness/emulate/build_program.h"
 #include "harness/seal/seal.h"
 
 namespace kagent::compile {
@@ -64,7 +65,8 @@ bool write_all(int fd, const std::string& bytes) {
 
 class Server {
  public:
-  Server(std::string cuda, const std::string& cache, std::vector<std::string> include, const std::string& header)
+  Server(std::string cuda, const std::string& cache, std::vector<std::string> include, const std::string& header,
+         const std::string& emulate_include)
       : nvrtc_(load_nvrtc(cuda)), cache_(cache) {
     // NVRTC keeps an (empty) folder for its precompiled headers where TMPDIR says; children must be able to read it.
     scratch_ = (fs::temp_directory_path() / "kagent-pch-XXXXXX").string();
@@ -79,6 +81,9 @@ class Server {
         if (fs::exists(cuda + folder)) options_.include.push_back(cuda + folder);
       }
     }
+    emulate_.include = options_.include;
+    emulate_.include.insert(emulate_.include.begin(), emulate_include);
+    emulate_.runtime = (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "emulate").string();
   }
 
   ~Server() {
@@ -93,6 +98,7 @@ class Server {
     if (!nvrtc_.error.empty()) return failed("internal", "no_nvrtc", nvrtc_.error);
     if (cmd == "hello") return hello();
     if (cmd == "compile") return compile_request(request);
+    if (cmd == "emulate") return emulate_request(request);
     return failed("internal", "bad_request", "unknown cmd " + cmd);
   }
 
@@ -141,6 +147,39 @@ class Server {
     reply["cubin"] = cache_.path(key, "kernels.cubin");
     reply["ptx"] = cache_.path(key, "kernels.ptx");
     reply["preprocessed"] = cache_.path(key, "preprocessed.cu");
+    reply["elapsed_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
+    return reply;
+  }
+
+  // The kernels as a program for this CPU; NVRTC has taken the source before.
+  json emulate_request(const json& request) {
+    const auto begin = Clock::now();
+    std::vector<std::string> names;
+    for (const auto& name : request.value("names", json::array())) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+    emulate::BuildOptions options = emulate_;
+    options.checking = request.value("checking", false);
+    const Source source = prepare_source(request.value("source", ""));
+    if (source.error) return failed("compile", "compile_error", source.error->message, source.error->line);
+    const std::string key = sha256_hex(
+        dump({{"emulate", emulate::build_key(options)}, {"source", source.text}, {"headers", source.headers}, {"names", names}}));
+    json reply = {{"ok", true}, {"cached", true}};
+    if (!cache_.find(key)) {
+      const emulate::Program program = emulate::build_program(options, source, names);
+      if (!program.error.empty()) return failed("internal", "no_emulation", program.error);
+      if (program.bytes.empty()) {
+        json no = failed("run", "not_emulable", "not emulable: " + program.reason, program.line > 0 ? json(program.line) : json());
+        no["log"] = program.log;
+        return no;
+      }
+      const std::string wrong = cache_.store(key, {{"program", program.bytes}}, {{"kernels", json::object()}});
+      if (!wrong.empty()) return failed("internal", "cache", wrong);
+      std::error_code ignored;
+      fs::permissions(cache_.path(key, "program"), fs::perms::owner_all, ignored);
+      reply["cached"] = false;
+    }
+    reply["program"] = cache_.path(key, "program");
     reply["elapsed_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
     return reply;
   }
@@ -278,6 +317,7 @@ class Server {
   std::string scratch_;
   Cache cache_;
   Options options_;
+  emulate::BuildOptions emulate_;
   std::set<std::string> warmed_;
 };
 
@@ -285,6 +325,7 @@ int serve(int argc, char** argv) {
   std::string cuda;
   std::string cache = "/tmp/kagent-cache";
   std::vector<std::string> include;
+  std::string emulate_include = "harness/emulate/include";
   std::string header = (fs::read_symlink("/proc/self/exe").parent_path() / "kagent.cuh").string();
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
@@ -292,8 +333,9 @@ int serve(int argc, char** argv) {
     if (option == "--cache") cache = argv[i + 1];
     if (option == "--include") include.emplace_back(argv[i + 1]);
     if (option == "--header") header = argv[i + 1];
+    if (option == "--emulate-include") emulate_include = argv[i + 1];
   }
-  Server server(cuda, cache, include, header);
+  Server server(cuda, cache, include, header, emulate_include);
   std::string line;
   while (std::getline(std::cin, line)) {
     const json request = json::parse(line, nullptr, false);

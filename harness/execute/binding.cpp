@@ -129,13 +129,19 @@ class Holder : public torch::CustomClassHolder {
          const std::string& device, const std::string& options) {
     plan::Plan plan = value_or_raise<plan::Plan>(plan::parse(plan_text));
     const json chosen = json::parse(options, nullptr, false);
+    std::optional<Emulation> emulation;
+    if (chosen.is_object() && chosen.contains("emulate")) {
+      const json& e = chosen["emulate"];
+      emulation = Emulation{e.value("starter", ""), e.value("program", ""), e.value("names", std::vector<std::string>()),
+                            e.value("deadline_s", 60.0)};
+    }
     if (chosen.is_object()) {
       plan.graph = chosen.value("graph", plan.graph);
       plan.tf32 = chosen.value("tf32", plan.tf32);
     }
     executor_ = guarded([&] {
       return std::make_unique<Executor>(std::move(plan), value_or_raise<plan::Kernels>(plan::read_kernels(kernels)),
-                                        read_cubin(cubin_path), c10::Device(device));
+                                        read_cubin(cubin_path), c10::Device(device), emulation);
     });
   }
 

@@ -64,7 +64,8 @@ at::Tensor constant_tensor(const plan::Tensor& t, const std::string& bytes, cons
 
 }  // namespace
 
-Executor::Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device)
+Executor::Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device,
+                   const std::optional<Emulation>& emulation)
     : plan_(std::move(plan)),
       lifetimes_(plan::lifetimes(plan_)),
       device_(device),
@@ -74,9 +75,14 @@ Executor::Executor(plan::Plan plan, const plan::Kernels& kernels, const std::str
                        [](const plan::Step& s) { return std::holds_alternative<plan::Launch>(s.what); });
   };
   if (launches(plan_.prepare) || launches(plan_.forward)) {
-    if (!device.is_cuda()) throw RunError("needs_gpu", "the plan launches kernels and there is no GPU here");
-    C10_CUDA_CHECK(cudaFree(nullptr));  // makes the device's primary context current, if nothing has yet
-    module_ = std::make_unique<KernelModule>(cubin);
+    if (device.is_cuda()) {
+      C10_CUDA_CHECK(cudaFree(nullptr));  // makes the device's primary context current, if nothing has yet
+      module_ = std::make_unique<KernelModule>(cubin);
+    } else if (emulation) {
+      program_ = std::make_unique<EmulatedProgram>(*emulation);
+    } else {
+      throw RunError("needs_gpu", "the plan launches kernels and there is no GPU here");
+    }
   }
   environment_.resize(plan_.tensors.size());
   lasting_.resize(plan_.tensors.size());
@@ -104,7 +110,11 @@ std::vector<Executor::Work> Executor::resolve(const std::vector<plan::Step>& ste
       const auto& launch = std::get<plan::Launch>(step.what);
       const auto kernel = kernels.find(launch.kernel);
       if (kernel == kernels.end()) throw RunError("launch_error", "no kernel " + launch.kernel, step.line);
-      out.emplace_back(std::in_place_type<PreparedLaunch>, launch, kernel->second, *module_, step.line);
+      if (module_) {
+        out.emplace_back(std::in_place_type<PreparedLaunch>, launch, kernel->second, *module_, step.line);
+      } else {
+        out.emplace_back(std::in_place_type<EmulatedLaunch>, launch, kernel->second, *program_, step.line);
+      }
     }
   }
   return out;
@@ -165,6 +175,8 @@ void Executor::run_steps(std::vector<Work>& steps, const std::vector<std::vector
     if (auto* call = std::get_if<OperatorCall>(&steps[i])) {
       counts_.copied_results += call->run(environment_, plan_.tensors);
       poison(*call);
+    } else if (auto* emulated = std::get_if<EmulatedLaunch>(&steps[i])) {
+      emulated->run(environment_);
     } else {
       std::get<PreparedLaunch>(steps[i]).run(stream, [this](TensorId id) { return address(id); });
     }
@@ -263,7 +275,7 @@ std::vector<std::string> Executor::library_operators() const {
 
 int Executor::launches() const {
   return static_cast<int>(std::count_if(forward_.begin(), forward_.end(),
-                                        [](const Work& w) { return std::holds_alternative<PreparedLaunch>(w); }));
+                                        [](const Work& w) { return !std::holds_alternative<OperatorCall>(w); }));
 }
 
 }  // namespace kagent::execute

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/execute/emulated.h"
 #include "harness/execute/kernel_module.h"
 #include "harness/execute/operator_call.h"
 #include "harness/plan/kernels.h"
@@ -39,8 +40,9 @@ class Graph;
 
 class Executor {
  public:
-  // `cubin` may be empty for a plan without launches. `device`: where cuda means.
-  Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device);
+  // `cubin` may be empty for a plan without launches. `device`: where cuda means; on the CPU launches need an emulation.
+  Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device,
+           const std::optional<Emulation>& emulation = std::nullopt);
   ~Executor();
 
   // Tensors in the plan's order; shapes, strides and dtypes as planned. prepare() must follow.
@@ -67,7 +69,7 @@ class Executor {
 
  private:
   friend class Graph;
-  using Work = std::variant<OperatorCall, PreparedLaunch>;
+  using Work = std::variant<OperatorCall, PreparedLaunch, EmulatedLaunch>;
 
   std::vector<Work> resolve(const std::vector<plan::Step>& steps, const plan::Kernels& kernels);
   void place(plan::TensorId id, const at::Tensor& tensor, const char* what);
@@ -83,6 +85,7 @@ class Executor {
   plan::Lifetimes lifetimes_;
   c10::Device device_;
   std::unique_ptr<KernelModule> module_;
+  std::unique_ptr<EmulatedProgram> program_;
   std::vector<Work> prepare_;
   std::vector<Work> forward_;
   std::vector<plan::TensorId> inputs_;   // tensor inputs

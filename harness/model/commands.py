@@ -64,6 +64,7 @@ def plan(session: Session, request: Request) -> Answer:
         argument(request, "device", dict), reference=reference, options=request.get("options") if reference else None,
         model=session.model, state=session.state, facts=session.facts, device=session.device,
         aliasing=argument(request, "aliasing", bool, False),
+        emulate=request.get("emulate") if session.backend == "cpu" else None,
         inferred=reference and argument(request, "inferred", bool, False))
     return {**session.plan.info(), "prepare_ms": session.plan.prepare_ms, "elapsed_s": time.monotonic() - begin}
 

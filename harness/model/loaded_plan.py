@@ -24,19 +24,19 @@ class LoadedPlan:
 
     def __init__(self, text: str, kernels: dict[str, Any], cubin: str, device_facts: dict[str, Any], *, reference: bool,
                  aliasing: bool, inferred: bool, options: dict[str, Any] | None, model: nn.Module, state: ModelState,
-                 facts: dict[str, Any], device: torch.device):
+                 facts: dict[str, Any], device: torch.device, emulate: dict[str, Any] | None = None):
         kernels_text = json.dumps(kernels)
         _hold(torch.ops.kagent.check(text, kernels_text, json.dumps(device_facts), _operators(),
                                      "reference" if reference else "candidate_aliasing" if aliasing else "candidate"))
         plan = json.loads(text)
         if not inferred:
             _reinfer(plan, facts)
-        if device.type != "cuda" and any("launch" in step for step in plan["prepare"] + plan["forward"]):
+        if device.type != "cuda" and not emulate and any("launch" in step for step in plan["prepare"] + plan["forward"]):
             raise Failure("run", "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it")
         self.reference = reference
         self.structure: Tree = renumbered(plan["outputs"])
         self._executor = torch.classes.kagent.Executor(text, kernels_text, cubin, str(device),
-                                                       json.dumps(options or {}))
+                                                       json.dumps({**(options or {}), **({"emulate": emulate} if emulate else {})}))
         state.restore()
         self._executor.bind([parameter.detach() for parameter in model.parameters()],
                             [state.live[name] for name, _ in plan["buffers"]],

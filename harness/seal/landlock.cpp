@@ -29,6 +29,7 @@ constexpr long kRestrictSelf = 446;
 constexpr unsigned kVersionFlag = 1;
 constexpr int kRulePathBeneath = 1;
 
+constexpr std::uint64_t kExecute = 1U << 0;
 constexpr std::uint64_t kWriteFile = 1U << 1;
 constexpr std::uint64_t kReadFile = 1U << 2;
 constexpr std::uint64_t kReadDir = 1U << 3;
@@ -47,7 +48,7 @@ std::string allow(int ruleset, const std::string& path, std::uint64_t rights) {
   if (fd < 0) return "";  // what is not there need not be allowed
   struct stat info = {};
   // A file takes file rights only.
-  if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) rights &= kReadFile | kWriteFile | kTruncate;
+  if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) rights &= kExecute | kReadFile | kWriteFile | kTruncate;
   const PathBeneath rule = {rights, fd};
   const long rc = ::syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0);
   const int reason = errno;
@@ -62,7 +63,8 @@ int landlock_abi() {
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
-std::string restrict_files(const std::vector<std::string>& readable, const std::vector<std::string>& writable) {
+std::string restrict_files(const std::vector<std::string>& readable, const std::vector<std::string>& writable,
+                           const std::vector<std::string>& executable) {
   const int abi = landlock_abi();
   if (abi == 0) return "this kernel has no Landlock";
   const std::uint64_t known = known_fs_rights(abi);
@@ -73,6 +75,9 @@ std::string restrict_files(const std::vector<std::string>& readable, const std::
   std::string failed;
   for (const auto& path : readable) {
     if (failed.empty()) failed = allow(ruleset, path, kReadFile | kReadDir);
+  }
+  for (const auto& path : executable) {
+    if (failed.empty()) failed = allow(ruleset, path, kExecute | kReadFile | kReadDir);
   }
   for (const auto& path : writable) {
     if (failed.empty())

@@ -10,6 +10,7 @@ namespace kagent::seal {
 int landlock_abi();
 
 // Restricts this process. Returns "" or what failed.
-std::string restrict_files(const std::vector<std::string>& readable, const std::vector<std::string>& writable);
+std::string restrict_files(const std::vector<std::string>& readable, const std::vector<std::string>& writable,
+                           const std::vector<std::string>& executable);
 
 }  // namespace kagent::seal

@@ -157,6 +157,10 @@ std::string restrict_calls(const Rules& rules) {
     const unsigned thread = CLONE_THREAD | CLONE_VM;
     filter.allow_if(SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread));
   }
+  if (!rules.executable.empty()) {
+    for (const int call : {SCMP_SYS(execve), SCMP_SYS(set_tid_address), SCMP_SYS(dup2), SCMP_SYS(chmod), SCMP_SYS(setrlimit)})
+      filter.allow(call);
+  }
   // Flags, locks and copies of descriptors; not F_SETOWN and F_SETSIG, by which a pipe signals any process of the user.
   filter.allow_if(SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_LE, F_SETLKW));
   filter.allow_if(SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC));
@@ -180,7 +184,7 @@ Outcome seal(const Rules& rules) {
   if (failed.empty() && rules.file_bytes > 0) failed = set_limit(RLIMIT_FSIZE, rules.file_bytes, "file limit");
   if (failed.empty() && rules.memory_bytes > 0) failed = set_limit(RLIMIT_AS, rules.memory_bytes, "memory limit");
   ::prctl(PR_SET_DUMPABLE, 0);  // siblings of the same user cannot look inside
-  if (failed.empty()) failed = restrict_files(rules.readable, rules.writable);
+  if (failed.empty()) failed = restrict_files(rules.readable, rules.writable, rules.executable);
   if (failed.empty()) failed = restrict_calls(rules);
   if (!failed.empty()) return {false, "", "cannot seal the process: " + failed};
   return {true, "landlock abi " + std::to_string(abi) + " + seccomp", ""};

@@ -16,10 +16,12 @@ namespace kagent::seal {
 struct Rules {
   std::vector<std::string> readable;  // files and folders; missing ones are skipped
   std::vector<std::string> writable;  // folders
+  // Programs and folders of programs that may be started (readable, too). With any, exec is allowed.
+  std::vector<std::string> executable;
   long cpu_seconds = 60;
   long memory_bytes = 0;        // of address space; 0: no limit
   long file_bytes = 64L << 20;  // a single file
-  bool allow_fork = false;      // new processes (still no exec)
+  bool allow_fork = false;      // new processes
   bool map_executable = false;  // libraries may be loaded later (NVRTC loads its builtins)
 };
 

@@ -79,7 +79,7 @@ TEST_F(Tasks, AMistypedIdIsAnsweredWithTheNearestRightOne) {
   EXPECT_THAT(find_task(builtin, "3/99").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
   EXPECT_THAT(find_task(builtin, "resnet18").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
   EXPECT_THAT(find_task(builtin, "elephants").error().message, HasSubstr("`kagent tasks` lists them"));
-  EXPECT_THAT(find_task(builtin, "").error().message, HasSubstr("there is no task"));
+  EXPECT_THAT(find_task(builtin, "").error().message, HasSubstr("which task? Say --task 3/9"));
   EXPECT_EQ(find_task(builtin, "3/99").error().code, Code::kUsage);
 }
 
@@ -136,7 +136,8 @@ TEST_F(Tasks, AFileThatIsNoTaskSaysWhatIsMissing) {
               HasSubstr("has no `def get_inputs`"));
   EXPECT_THAT(find_task({"", "", put("c.py", kModel + "\xff")}, "").error().message, HasSubstr("not UTF-8"));
   EXPECT_EQ(find_task({"", "", put("d.py", std::string(2 << 20, '#'))}, "").error().code, Code::kIo);
-  EXPECT_EQ(find_task({"", "", folder_}, "").error().code, Code::kIo);
+  EXPECT_THAT(find_task({"", "", folder_}, "").error().message, HasSubstr("is a folder"));
+  EXPECT_THAT(find_task({"", "", folder_ + "/none.py"}, "3/9").error().message, HasSubstr("leave one out"));
 }
 
 TEST_F(Tasks, ABrokenManifestIsAnErrorNotACrash) {

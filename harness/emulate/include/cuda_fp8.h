@@ -1,0 +1,2 @@
+#pragma once
+#error "not emulable: fp8 types"

@@ -1,0 +1,1 @@
+thread_local char kagent_shared_end[64];

@@ -1,0 +1,23 @@
+// From the text that NVRTC compiled to the text that a C++ compiler takes for the CPU. Text to text: nothing is run.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "harness/compile/source.h"
+
+namespace kagent::emulate {
+
+struct NotEmulable {
+  std::string reason;  // "inline PTX", "clusters", ...
+  int line = 0;        // of the answer; 0: no one line
+};
+
+// `names`: the kernels that the plan launches, as it names them; a launch's kernel is the index there.
+std::variant<std::string, NotEmulable> translate(const compile::Source& source, const std::vector<std::string>& names);
+
+// What the C++ compiler's log says, when it refuses what NVRTC took.
+NotEmulable reason_in(const std::string& log);
+
+}  // namespace kagent::emulate
