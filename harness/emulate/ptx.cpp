@@ -31,6 +31,14 @@ constexpr Known kKnown[] = {
     {"red(\\.global)?\\.add\\.f32", "red_add_f32"},
     {"atom\\.(acquire|release|relaxed|acq_rel)\\.(gpu|sys|cta)(\\.global)?\\.add\\.[us]32", "atom_add"},
     {"atom(\\.global)?\\.add\\.[us]32", "atom_add"},
+    {"mbarrier\\.init\\.shared(::cta)?\\.b64", "mbarrier_init"},
+    {"mbarrier\\.inval\\.shared(::cta)?\\.b64", ""},
+    {"mbarrier\\.arrive\\.expect_tx(\\.release\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_arrive"},
+    {"mbarrier\\.expect_tx(\\.relaxed\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_expect"},
+    {"mbarrier\\.arrive(\\.release\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_arrive"},
+    {"cp\\.async\\.bulk\\.shared::(cluster|cta)\\.global\\.mbarrier::complete_tx::bytes(\\.L2::cache_hint)?", "bulk_load"},
+    {"cp\\.async\\.bulk\\.global\\.shared::cta\\.bulk_group", "bulk_store"},
+    {"cp\\.async\\.bulk\\.(commit_group|wait_group(\\.read)?)", ""},
     {"(fence|membar)\\.[\\w.:]+", ""},
     {"prefetch[\\w.:]*", ""},
     {"griddepcontrol\\.\\w+", ""},
@@ -153,6 +161,7 @@ std::variant<std::string, UnknownPtx> instruction(const std::string& text, const
     }
     std::string call;
     for (const std::string& part : split(rest, ',')) {
+      if (trimmed(part) == "_") continue;  // a result that nobody wants
       const auto value = argument(trimmed(part), operands);
       if (!value) return UnknownPtx{opcode + " with " + trimmed(part)};
       call += (call.empty() ? "" : ", ") + *value;
@@ -177,10 +186,19 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
     }
   }
   std::string out = "(";
-  for (const std::string& raw : split(literal(parts[0]), ';')) {
-    const std::string text = trimmed(raw);
-    if (text.empty()) continue;
-    auto call = instruction(text, operands);
+  // The one idiom with a predicate of its own: is the barrier's phase over?
+  static const std::regex kTryWait(
+      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.cta)?\\.shared(?:::cta)?\\.b64\\s+\\1\\s*,"
+      "\\s*\\[%(\\d)\\]\\s*,\\s*%(\\d)\\s*(?:,\\s*%\\d\\s*)?;\\s*selp\\.[us]32\\s+%(\\d)\\s*,\\s*1\\s*,\\s*0\\s*,\\s*\\1\\s*;\\s*\\}?\\s*");
+  const std::string text = literal(parts[0]);
+  if (std::smatch match; std::regex_match(text, match, kTryWait)) {
+    const auto operand = [&](int group) { return argument("%" + match[static_cast<std::size_t>(group)].str(), operands).value_or("0"); };
+    return "(kagent::ptx::mbarrier_try_wait(" + operand(4) + ", " + operand(2) + ", " + operand(3) + "))";
+  }
+  for (const std::string& raw : split(text, ';')) {
+    const std::string one = trimmed(raw);
+    if (one.empty()) continue;
+    auto call = instruction(one, operands);
     if (auto* unknown = std::get_if<UnknownPtx>(&call)) return *unknown;
     if (!std::get<std::string>(call).empty()) out += std::get<std::string>(call) + ", ";
   }

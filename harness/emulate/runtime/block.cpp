@@ -198,7 +198,7 @@ void Block::settle_group(Warp& warp, unsigned first_thread, Group& group) {
   }
 }
 
-const std::uint64_t* Block::exchange(unsigned mask, std::uint64_t value) {
+const std::uint64_t* Block::exchange(unsigned mask, std::uint64_t value, const std::uint64_t* words) {
   const unsigned lane = current_ % 32, first = current_ / 32 * 32;
   if ((mask >> lane & 1) == 0) end_program("bad_mask", "a lane calls a warp function whose mask leaves it out", 0);
   Warp& warp = warps_[current_ / 32];
@@ -208,6 +208,7 @@ const std::uint64_t* Block::exchange(unsigned mask, std::uint64_t value) {
   const unsigned generation = group.generation;
   group.mask = mask;
   group.row[generation & 1][lane] = value;
+  if (words != nullptr) std::memcpy(group.row[generation & 1] + kWide + 3 * lane, words, 3 * sizeof *words);
   group.arrived |= 1u << lane;
   settle_group(warp, first, group);
   while (group.generation == generation) {
@@ -231,6 +232,9 @@ void block_barrier(const void* site) { Block::current_block()->barrier(0, site);
 int block_sum(int value, const void* site) { return Block::current_block()->barrier(value, site); }
 void grid_barrier() { Block::current_block()->grid_barrier(); }
 const std::uint64_t* exchange(unsigned mask, std::uint64_t value) { return Block::current_block()->exchange(mask, value); }
+const std::uint64_t* exchange_words(unsigned mask, const std::uint64_t (&words)[3]) {
+  return Block::current_block()->exchange(mask, 0, words);
+}
 unsigned live_lanes() { return Block::current_block()->live_lanes(); }
 void yield() { Block::current_block()->yield(); }
 constexpr unsigned kStaticAt = 1U << 10, kDynamicAt = 1U << 24;

@@ -31,7 +31,7 @@ class Block {
   // What kernels ask for (runtime.h), for the thread that runs now.
   [[nodiscard]] unsigned rank() const { return current_; }
   int barrier(int value, const void* site);
-  const std::uint64_t* exchange(unsigned mask, std::uint64_t value);
+  const std::uint64_t* exchange(unsigned mask, std::uint64_t value, const std::uint64_t* words = nullptr);
   [[nodiscard]] unsigned live_lanes() const { return warps_[current_ / 32].live; }
   void grid_barrier();
   void yield();
@@ -57,7 +57,7 @@ class Block {
     unsigned arrived = 0;
     unsigned generation = 0;
     unsigned unread[2] = {};
-    std::uint64_t row[2][33] = {};
+    std::uint64_t row[2][kWide + 3 * 32] = {};
   };
   struct Warp {
     unsigned live = 0;

@@ -350,6 +350,31 @@ extern "C" __global__ void ptx_copies(const float* x, float* y, int n) {
   asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(x + 256 + threadIdx.x * 4));
   y[threadIdx.x] = tile[255 - threadIdx.x] + v.x + v.w;
 }
+// grid=2 block=64 exact
+extern "C" __global__ void ptx_bulk_copy(const float* x, float* y, int n) {
+  __shared__ __align__(128) float tile[2][256];
+  __shared__ __align__(8) unsigned long long bar[2];
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(bar));
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at + 8 * i), "r"(1u) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    for (int i = 0; i < 2; ++i) {
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at + 8 * i), "r"(1024u) : "memory");
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                       static_cast<unsigned>(__cvta_generic_to_shared(tile[i]))),
+                   "l"(x + 256 * i), "r"(1024u), "r"(at + 8 * i)
+                   : "memory");
+    }
+  }
+  __syncthreads();
+  for (int i = 0; i < 2; ++i) {
+    unsigned done;
+    do {
+      asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(done) : "r"(at + 8 * i), "r"(0u) : "memory");
+    } while (!done);
+  }
+  y[blockIdx.x * 64 + threadIdx.x] = tile[0][255 - threadIdx.x] + 2.0f * tile[1][threadIdx.x * 3];
+}
 // grid=1 block=64 exact
 extern "C" __global__ void async_copies(const float* x, float* y, int n) {
   __shared__ __align__(16) float tile[256];

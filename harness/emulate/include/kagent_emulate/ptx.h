@@ -54,6 +54,54 @@ template <class P, class V> void red_add(P p, V v) { __atomic_fetch_add(global<u
 template <class P> void red_add_f32(P p, float v) { atomicAdd(global<float>(p), v); }
 template <class D, class P, class V> void atom_add(D& d, P p, V v) { d = static_cast<D>(__atomic_fetch_add(global<unsigned>(p), static_cast<unsigned>(v), __ATOMIC_ACQ_REL)); }
 
+// A barrier object (PTX ISA, "mbarrier"): 64 bits of shared memory. Bulk copies are done at once; what they write is nobody's, for
+// the checking build, since the barrier and not __syncthreads() orders it.
+struct Mbarrier {
+  std::int16_t pending;
+  std::int16_t expected;
+  std::int32_t bytes_and_phase;  // bytes still to come * 2 + phase
+};
+inline void settle(Mbarrier& b) {
+  if (b.pending > 0 || b.bytes_and_phase >> 1 != 0) return;
+  b.pending = b.expected;
+  b.bytes_and_phase ^= 1;
+}
+inline void mbarrier_init(unsigned long long bar, unsigned count) {
+  const kagent::emulate::Unchecked unchecked;
+  *shared<Mbarrier>(bar) = {static_cast<std::int16_t>(count), static_cast<std::int16_t>(count), 0};
+}
+inline void mbarrier_expect(unsigned long long bar, unsigned bytes) {
+  const kagent::emulate::Unchecked unchecked;
+  shared<Mbarrier>(bar)->bytes_and_phase += static_cast<std::int32_t>(bytes) * 2;
+}
+inline void mbarrier_arrive(unsigned long long bar, unsigned bytes = 0) {
+  const kagent::emulate::Unchecked unchecked;
+  Mbarrier& b = *shared<Mbarrier>(bar);
+  b.bytes_and_phase += static_cast<std::int32_t>(bytes) * 2;
+  --b.pending;
+  settle(b);
+}
+template <class D> void mbarrier_try_wait(D& done, unsigned long long bar, unsigned parity) {
+  kagent::emulate::yield();
+  const kagent::emulate::Unchecked unchecked;
+  done = (static_cast<unsigned>(shared<Mbarrier>(bar)->bytes_and_phase) & 1u) != (parity & 1u) ? 1 : 0;
+}
+template <class G> void bulk_load(unsigned long long to, G from, unsigned bytes, unsigned long long bar, unsigned long long = 0) {
+  const kagent::emulate::Unchecked unchecked;
+  char* p = shared<char>(to);
+  const char* q = global<char>(from);
+  for (unsigned i = 0; i < bytes; ++i) p[i] = q[i];
+  Mbarrier& b = *shared<Mbarrier>(bar);
+  b.bytes_and_phase -= static_cast<std::int32_t>(bytes) * 2;
+  settle(b);
+}
+template <class G> void bulk_store(G to, unsigned long long from, unsigned bytes) {
+  const kagent::emulate::Unchecked unchecked;
+  char* p = global<char>(to);
+  const char* q = shared<char>(from);
+  for (unsigned i = 0; i < bytes; ++i) p[i] = q[i];
+}
+
 inline void ex2(float& d, float a) { d = std::exp2(a); }
 inline void lg2(float& d, float a) { d = std::log2(a); }
 inline void rcp(float& d, float a) { d = 1.0f / a; }

@@ -31,6 +31,9 @@ void grid_barrier();
 // Publishes `value` and waits for all lanes of `mask` that still run. The row holds what each lane published and, as its 33rd,
 // the lanes that took part; it is to be read before anything else waits.
 const std::uint64_t* exchange(unsigned mask, std::uint64_t value);
+// The same with three words a lane, which follow the row: lane l's begin at kWide + 3 * l.
+inline constexpr unsigned kWide = 33;
+const std::uint64_t* exchange_words(unsigned mask, const std::uint64_t (&words)[3]);
 // Lanes of this warp that have not returned.
 unsigned live_lanes();
 

@@ -13,58 +13,51 @@ inline unsigned rounded_to_tf32(float x) {
 // Tensor cores read the upper 19 bits of a tf32 input.
 inline float read_tf32(unsigned bits) { return from_bits<float>(bits & 0xffffe000u); }
 
+// A lane's fragments of A (four words) and B (two) as all lanes see them.
+struct Fragments {
+  const unsigned* words;  // six a lane
+  Fragments(const unsigned (&a)[4], const unsigned (&b)[2]) {
+    std::uint64_t mine[3];
+    __builtin_memcpy(mine, a, sizeof a);
+    __builtin_memcpy(mine + 2, b, sizeof b);
+    words = reinterpret_cast<const unsigned*>(exchange_words(0xffffffffu, mine) + kWide);
+  }
+  unsigned a(unsigned lane, unsigned i) const { return words[6 * lane + i]; }
+  unsigned b(unsigned lane, unsigned i) const { return words[6 * lane + 4 + i]; }
+};
+
 // PTX ISA, "Matrix Fragments for mma.m16n8k8" (.tf32).
 inline void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-  struct Shown {
-    const unsigned* a;
-    const unsigned* b;
-  } mine = {a, b};
-  const std::uint64_t* row = exchange(0xffffffffu, reinterpret_cast<std::uint64_t>(&mine));
-  const Shown* lanes[32];
-  for (int i = 0; i < 32; ++i) lanes[i] = reinterpret_cast<const Shown*>(row[i]);
+  const Fragments all(a, b);
   const unsigned g = lane() / 4, t = lane() % 4;
-  float sums[4];
+#pragma GCC unroll 4
   for (unsigned i = 0; i < 4; ++i) {
-    const unsigned r = g + (i >= 2 ? 8 : 0), c = 2 * t + i % 2;
+    const unsigned r = i >= 2 ? 1 : 0, c = 2 * t + i % 2;
     float sum = d[i];
-    for (unsigned k = 0; k < 8; ++k) {
-      const float x = read_tf32(lanes[(r % 8) * 4 + k % 4]->a[(k >= 4 ? 2 : 0) + (r >= 8 ? 1 : 0)]);
-      const float y = read_tf32(lanes[c * 4 + k % 4]->b[k >= 4 ? 1 : 0]);
-      sum += x * y;
-    }
-    sums[i] = sum;
+#pragma GCC unroll 8
+    for (unsigned k = 0; k < 8; ++k)
+      sum += read_tf32(all.a(g * 4 + k % 4, (k >= 4 ? 2 : 0) + r)) * read_tf32(all.b(c * 4 + k % 4, k >= 4 ? 1 : 0));
+    d[i] = sum;
   }
-  exchange(0xffffffffu, 0);  // nobody goes on, and changes its fragments, before all have read them
-  for (int i = 0; i < 4; ++i) d[i] = sums[i];
 }
 
 // PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": a word is two neighbours of a row (of a column in B).
 template <class T>
 void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-  struct Shown {
-    const unsigned* a;
-    const unsigned* b;
-  } mine = {a, b};
-  const std::uint64_t* row = exchange(0xffffffffu, reinterpret_cast<std::uint64_t>(&mine));
-  const Shown* lanes[32];
-  for (int i = 0; i < 32; ++i) lanes[i] = reinterpret_cast<const Shown*>(row[i]);
+  const Fragments all(a, b);
   const auto half_of = [](unsigned word, unsigned which) {
     return static_cast<float>(from_bits<T>(which != 0 ? word >> 16 : word & 0xffffu));
   };
   const unsigned g = lane() / 4, t = lane() % 4;
-  float sums[4];
+#pragma GCC unroll 4
   for (unsigned i = 0; i < 4; ++i) {
-    const unsigned r = g + (i >= 2 ? 8 : 0), c = 2 * t + i % 2;
+    const unsigned r = i >= 2 ? 1 : 0, c = 2 * t + i % 2;
     float sum = d[i];
-    for (unsigned k = 0; k < 16; ++k) {
-      const unsigned holder = k % 8 / 2;
-      sum += half_of(lanes[(r % 8) * 4 + holder]->a[(k >= 8 ? 2 : 0) + (r >= 8 ? 1 : 0)], k % 2) *
-             half_of(lanes[c * 4 + holder]->b[k >= 8 ? 1 : 0], k % 2);
-    }
-    sums[i] = sum;
+#pragma GCC unroll 16
+    for (unsigned k = 0; k < 16; ++k)
+      sum += half_of(all.a(g * 4 + k % 8 / 2, (k >= 8 ? 2 : 0) + r), k % 2) * half_of(all.b(c * 4 + k % 8 / 2, k >= 8 ? 1 : 0), k % 2);
+    d[i] = sum;
   }
-  exchange(0xffffffffu, 0);
-  for (int i = 0; i < 4; ++i) d[i] = sums[i];
 }
 
 }  // namespace kagent::emulate
