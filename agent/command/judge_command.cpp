@@ -32,7 +32,7 @@ int judge_answer(const Options& options) {
   if (!task) return fail(task.error());
   Result<std::string> raw = read_file(options.answer, std::size_t{8} << 20);
   if (!raw) return fail(raw.error());
-  Result<JudgeSettings> settings = judge_settings(options.judge, task.value().path, "");
+  Result<JudgeSettings> settings = judge_settings(options.judge, options.task, task.value().path);
   if (!settings) return fail(settings.error());
 
   ProgressLine progress(ProgressLine::Show::kYes);

@@ -20,10 +20,13 @@ void add_task_options(CLI::App& command, TaskOptions& options) {
       .add_option("--file", options.file,
                   "one KernelBench-format file of your own (Model, get_inputs, get_init_inputs)")
       ->type_name("FILE");
+  command.add_flag("--small", options.small,
+                   "the task's small form (tasks/manifest.json): for machines without a GPU; never counts");
 }
 
 TaskSource task_source(const TaskOptions& options, const Installation& installation) {
-  return {installation.root + "/tasks", options.suite, options.file};
+  return {installation.root + "/tasks", options.suite, options.file,
+          options.small ? installation.cache + "/small" : std::string()};
 }
 
 void add_gpu_option(CLI::App& command, std::string& gpu) {
@@ -52,8 +55,8 @@ void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command.add_flag("--no-profile", options.no_profile, "skip the CUPTI profile");
 }
 
-Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::string& task_file,
-                                     const std::string& log_folder) {
+Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOptions& task,
+                                     const std::string& task_file) {
   const bool gpu = machine_has_gpu();
   if (options.backend == "cuda" && !gpu) {
     return Error{Code::kUsage,
@@ -66,11 +69,12 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::str
   settings.crew.task_file = task_file;
   settings.crew.gpu = options.gpu;
   settings.crew.backend = options.backend != "auto" ? options.backend : gpu ? "cuda" : "emulate";
+  if (task.small && settings.crew.backend == "cuda")
+    return Error{Code::kUsage, "--small is for machines without a GPU: leave it out, or add --backend emulate"};
   settings.checking = options.check;
   if (options.check && settings.crew.backend != "emulate")
     return Error{Code::kUsage, "--check is for emulated kernels: add --backend emulate"};
   settings.crew.arch = options.arch;
-  settings.crew.log_folder = log_folder;
   settings.profile = !options.no_profile;
   return settings;
 }

@@ -15,6 +15,7 @@ struct TaskOptions {
   std::string task;
   std::string suite;
   std::string file;
+  bool small = false;
 };
 void add_task_options(CLI::App& command, TaskOptions& options);
 TaskSource task_source(const TaskOptions& options, const Installation& installation);
@@ -33,8 +34,8 @@ struct JudgeOptions {
 void add_judge_options(CLI::App& command, JudgeOptions& options);
 
 // Errors: kUsage (cuda asked for on a machine without a GPU).
-Result<JudgeSettings> judge_settings(const JudgeOptions& options, const std::string& task_file,
-                                     const std::string& log_folder);
+Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOptions& task,
+                                     const std::string& task_file);
 
 // Prints "kagent: message" on stderr and returns kExitError.
 int fail(const Error& error);

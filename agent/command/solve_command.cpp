@@ -125,6 +125,7 @@ json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end
     const json verdict = sample.verdict->value("verdict", json::object());
     const json line = {{"sample", sample.number},
                        {"outcome", verdict.value("outcome", "")},
+                       {"backend", verdict.value("backend", "")},
                        {"faster", verdict.value("faster", false)},
                        {"speedup", verdict.value("speedup", json())},
                        {"stage", verdict.value("stage", json())},
@@ -142,7 +143,9 @@ void print_summary(const json& summary) {
     const std::string speed =
         s["speedup"].is_number() ? fmt::format(", {:.2f}x eager", s["speedup"].get<double>()) : "";
     const std::string why = s["reason"].is_string() ? ": " + s["reason"].get<std::string>() : "";
-    fmt::print("sample {}: {}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
+    const bool emulated = s["backend"] == "emulate" && s["outcome"] == "accepted";
+    fmt::print("sample {}: {}{}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
+               emulated ? " by emulation: right, speed needs a GPU" : "",
                s["faster"].get<bool>() ? ", faster" : "", speed, why);
   }
   fmt::print("{}: {}; `kagent show {}` tells the rest\n", summary["task"].get<std::string>(),
@@ -170,7 +173,7 @@ int run_solve(const Options& options, const Installation& installation, const Ta
   provider_settings.open_recorded = open_recorded_run;
   auto provider = llm::make_provider(options.model, provider_settings);
   if (!provider) return fail(provider.error());
-  Result<JudgeSettings> judge_with = judge_settings(options.judge, task.path, "");
+  Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.path);
   if (!judge_with) return fail(judge_with.error());
   judge_with.value().more_answers = options.samples > 1;
 
@@ -236,7 +239,7 @@ int solve_task(const Options& options) {
   if (Status valid = llm::valid_request(request_of(options)); !valid) return fail(valid.error());
   if (!options.dry_run) return run_solve(options, installation.value(), task.value(), prompts.value(), prices.value());
 
-  Result<JudgeSettings> judge_with = judge_settings(options.judge, task.value().path, "");
+  Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.value().path);
   if (!judge_with) return fail(judge_with.error());
   Result<json> device = probe_device(installation.value(), judge_with.value().crew);
   if (!device) return fail(device.error());

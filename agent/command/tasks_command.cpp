@@ -124,6 +124,7 @@ void add_tasks(CLI::App& program, int& exit_code) {
   CLI::App* one = command->add_subcommand("show", "print one task's file");
   one->add_option("task", options->id, "level/problem, e.g. 3/9")->required()->type_name("TASK");
   one->add_option("--suite", options->task.suite, "from this checkout")->type_name("DIR");
+  one->add_flag("--small", options->task.small, "its small form, for machines without a GPU");
   one->add_flag("--json", options->json, "one JSON object");
   CLI::App* studied = command->add_subcommand(
       "study", "a task's operations, least memory traffic, physical floor and numerics, before any kernel is written");

@@ -156,15 +156,15 @@ Result<json> judge_sample(const SolveContext& context, const run::SampleState& s
 
 SolveEnd end_of(const run::TaskState& state) {
   bool decided = false;
+  bool emulated = false;  // right by emulation: not known to be fast
   for (const run::SampleState& sample : state.samples) {
     if (!sample.verdict) continue;
     const json verdict = sample.verdict->value("verdict", json::object());
     if (verdict.value("outcome", "") == "accepted" && verdict.value("faster", false)) return SolveEnd::kSolved;
-    // Right by emulation is not known to be fast.
-    const bool emulated = verdict.value("outcome", "") == "accepted" && verdict.value("backend", "") == "emulate";
-    decided = decided || (verdict.value("outcome", "") != "undecided" && !emulated);
+    emulated = emulated || (verdict.value("outcome", "") == "accepted" && verdict.value("backend", "") == "emulate");
+    decided = decided || verdict.value("outcome", "") != "undecided";
   }
-  return decided ? SolveEnd::kNotSolved : SolveEnd::kUndecided;
+  return decided && !emulated ? SolveEnd::kNotSolved : SolveEnd::kUndecided;
 }
 
 }  // namespace

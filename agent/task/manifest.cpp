@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
+// {"batch_size": 2, "layer_sizes": [64, 64]} as assignments: numbers and lists of numbers read the same in Python.
+std::string assignments(const nlohmann::json& constants) {
+  std::string text;
+  for (const auto& [name, value] : constants.items()) text += name + " = " + value.dump() + "\n";
+  return text;
+}
+
 TaskManifest parse(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   if (json.at("version") != 1) throw std::runtime_error("its version is not 1");
@@ -18,7 +25,8 @@ TaskManifest parse(const std::string& text) {
   manifest.blind = json.at("blind").get<std::set<std::string>>();
   for (const auto& task : json.at("tasks")) {
     manifest.tasks.push_back(
-        {task.at("id"), task.at("name"), task.at("file"), task.at("upstream"), task.at("numerics")});
+        {task.at("id"), task.at("name"), task.at("file"), task.at("upstream"), task.at("numerics"),
+         assignments(task.value("small", nlohmann::json::object()))});
   }
   return manifest;
 }

@@ -15,6 +15,8 @@ struct ManifestTask {
   std::string file;      // relative to the manifest
   std::string upstream;  // the file's name in the suite
   std::string numerics;
+  // Python assignments that make the task small (`batch_size = 2`); empty: none are known.
+  std::string small;
 };
 
 struct TaskManifest {

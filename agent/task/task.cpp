@@ -112,6 +112,7 @@ Result<std::vector<TaskInfo>> list_builtin(const std::string& folder, const Task
     task.path = (fs::path(folder) / known.file).string();
     task.blind = manifest.blind.contains(task.id);
     task.numerics = known.numerics;
+    task.small = known.small;
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -177,6 +178,21 @@ Result<Task> load(const TaskInfo& info) {
   return task;
 }
 
+// The same file with other sizes at its end: they are read when get_inputs and get_init_inputs are called.
+Result<Task> make_small(Task task, const std::string& folder) {
+  if (task.small.empty()) {
+    return Error{Code::kUsage,
+                 fmt::format("{} has no small form; only built-in tasks have one (tasks/manifest.json)", task.id)};
+  }
+  task.source += "\n\n# The small form of this task.\n" + task.small;
+  task.source_sha256 = sha256_hex(task.source);
+  task.path = folder + "/" + task.source_sha256.substr(0, 16) + ".py";
+  task.name += " (small)";
+  if (Status made = make_folder(folder); !made) return made.error();
+  if (Status written = write_file(task.path, task.source); !written) return written.error();
+  return task;
+}
+
 }  // namespace
 
 Result<std::vector<TaskInfo>> list_tasks(const TaskSource& source) {
@@ -205,7 +221,10 @@ Result<Task> find_task(const TaskSource& source, const std::string& id) {
   const auto tasks = list_tasks(source);
   if (!tasks) return tasks.error();
   for (const TaskInfo& task : tasks.value()) {
-    if (task.id == id || (id.empty() && !source.file.empty())) return load(task);
+    if (task.id != id && !(id.empty() && !source.file.empty())) continue;
+    Result<Task> loaded = load(task);
+    if (!loaded || source.small_folder.empty()) return loaded;
+    return make_small(std::move(loaded).value(), source.small_folder);
   }
   return unknown_task(id, tasks.value());
 }

@@ -15,6 +15,8 @@ struct TaskSource {
   std::string builtin;  // the repository's tasks/ folder; its manifest.json also says which tasks are blind
   std::string suite;    // --suite: the root of a checkout, or a folder that holds level1, level2, ...
   std::string file;     // --file: one task file
+  // --small: where to write the task's small form, which is then the task; "" for the task as it is.
+  std::string small_folder;
 };
 
 struct TaskInfo {
@@ -24,6 +26,7 @@ struct TaskInfo {
   std::string name;  // "resnet18"; a suite's own spelling for its tasks: "ResNet18"
   std::string path;
   bool blind = false;    // a prompt shows the model alone: no inputs, constructor arguments or sizes
+  std::string small;     // the manifest's assignments for a small form
   std::string numerics;  // what a prompt says about precision, one to three sentences; may be empty
 };
 

@@ -142,7 +142,8 @@ void Executor::bind(const std::vector<at::Tensor>& parameters, const std::vector
       throw RunError("wrong_input",
                      "the model has another number of parameters, buffers or state tensors than the plan");
     for (std::size_t i = 0; i < names.size(); ++i) {
-      place(names[i].second, tensors[i].detach(), names[i].first.c_str());
+      // Some operators choose their way by whether a parameter requires a gradient (matmul folds then): as for eager.
+      place(names[i].second, tensors[i].detach().requires_grad_(tensors[i].requires_grad()), names[i].first.c_str());
       lasting_[index(names[i].second)] = true;
     }
   };

@@ -38,7 +38,7 @@ class LoadedPlan:
         self._executor = torch.classes.kagent.Executor(text, kernels_text, cubin, str(device),
                                                        json.dumps({**(options or {}), **({"emulate": emulate} if emulate else {})}))
         state.restore()
-        self._executor.bind([parameter.detach() for parameter in model.parameters()],
+        self._executor.bind(list(model.parameters()),
                             [state.live[name] for name, _ in plan["buffers"]],
                             [state.live[name] for name, _ in plan["state"]])
         self.prepare_ms = self._prepare(device)
