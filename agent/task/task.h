@@ -16,7 +16,7 @@ struct TaskSource {
   std::string suite;    // --suite: the root of a checkout, or a folder that holds level1, level2, ...
   std::string file;     // --file: one task file
   // --small: where to write the task's small form, which is then the task; "" for the task as it is.
-  std::string small_folder;
+  std::string small_folder{};
 };
 
 struct TaskInfo {
