@@ -32,24 +32,27 @@ class Child:
         return answer
 
 
-def check(path: str, python: str, build: str, backend: str, tracer: Child) -> dict:
+DEVICE = {"name": "cpu", "arch": "sm_90a", "sm_count": 132, "shared_per_block": 232448, "shared_per_sm": 233472, "registers_per_sm": 65536, "threads_per_sm": 2048,
+          "blocks_per_sm": 32, "max_cluster": 8, "l2_bytes": 62914560, "memory_bytes": 0, "driver": "none"}
+
+
+def start_worker(python: str, build: str, backend: str) -> tuple[Child, dict]:
     worker = Child([python, "-s", "-E", "-B", f"{ROOT}/harness/worker.py", "--role", "reference", "--backend", backend, "--library", f"{build}/lib/libkagent_harness.so"],
                    "0" if backend == "cuda" else "")
-    try:
-        device = worker.ask(cmd="hello")["device"] or {"name": "cpu", "arch": "sm_90a", "sm_count": 132, "shared_per_block": 232448, "shared_per_sm": 233472, "registers_per_sm": 65536,
-                                                       "threads_per_sm": 2048, "blocks_per_sm": 32, "max_cluster": 8, "l2_bytes": 62914560, "memory_bytes": 0, "driver": "none"}
-        tracer.ask(cmd="task", file=path)
-        worker.ask(cmd="task", file=path, seed=42)
-        plan = tracer.ask(cmd="trace_reference", device=device)["plan"]
-        # The official reference's own precision, so that the same kernels are chosen.
-        loaded = worker.ask(cmd="plan", plan=plan, cubin=None, kernels={}, device=device, reference=True, options={"graph": False, "tf32": False})
-        with tempfile.NamedTemporaryFile() as f:
-            worker.ask(cmd="run", seed=7, scale=1.0, out=f.name, calls=2)
-            compared = worker.ask(cmd="compare", seed=7, scale=1.0, calls=2, file=f.name, tolerance=1e-3, flags="official")
-        strides = worker.ask(cmd="strides")
-        return {"steps": loaded["steps"], "bitwise": compared["bitwise"], "passed": compared["passed"], "differing_strides": strides["differing"], "reason": compared["reason"]}
-    finally:
-        worker.process.kill()
+    return worker, worker.ask(cmd="hello")["device"] or DEVICE
+
+
+def check(path: str, worker: Child, tracer: Child, device: dict) -> dict:
+    tracer.ask(cmd="task", file=path)
+    worker.ask(cmd="task", file=path, seed=42)
+    plan = tracer.ask(cmd="trace_reference", device=device)["plan"]
+    # The official reference's own precision, so that the same kernels are chosen.
+    loaded = worker.ask(cmd="plan", plan=plan, cubin=None, kernels={}, device=device, reference=True, options={"graph": False, "tf32": False})
+    with tempfile.NamedTemporaryFile() as f:
+        worker.ask(cmd="run", seed=7, scale=1.0, out=f.name, calls=2)
+        compared = worker.ask(cmd="compare", seed=7, scale=1.0, calls=2, file=f.name, tolerance=1e-3, flags="official")
+    strides = worker.ask(cmd="strides")
+    return {"steps": loaded["steps"], "bitwise": compared["bitwise"], "passed": compared["passed"], "differing_strides": strides["differing"], "reason": compared["reason"]}
 
 
 def main() -> None:
@@ -61,11 +64,14 @@ def main() -> None:
     python = os.environ.get("KAGENT_PYTHON", sys.executable)
     build = os.path.abspath(options.build)
     tracer = Child([python, "-s", "-E", "-B", f"{ROOT}/harness/trace.py", "--seal", f"{build}/lib/libkagent_seal.so"], "")
+    worker, device = start_worker(python, build, options.backend)
     table = {}
     for path in options.files or sorted(glob.glob(f"{ROOT}/tasks/level3/*.py")):
         name = os.path.basename(path)
         try:
-            table[name] = check(os.path.abspath(path), python, build, options.backend, tracer)
+            if worker.process.poll() is not None:
+                worker, device = start_worker(python, build, options.backend)
+            table[name] = check(os.path.abspath(path), worker, tracer, device)
         except RuntimeError as error:
             table[name] = {"bitwise": False, "passed": False, "differing_strides": None, "reason": str(error)}
         print(name, table[name], file=sys.stderr, flush=True)

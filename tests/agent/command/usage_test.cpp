@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <ostream>
 #include <string>
 
@@ -21,7 +22,9 @@ struct Outcome {
 
 Outcome run_kagent(const std::string& arguments) {
   Outcome outcome;
-  FILE* pipe = ::popen((std::string(KAGENT_PROGRAM) + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
+  // The program stands beside its test.
+  const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kagent").string();
+  FILE* pipe = ::popen((program + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
   if (pipe == nullptr) return outcome;
   std::array<char, 4096> part{};
   for (std::size_t n = 0; (n = std::fread(part.data(), 1, part.size(), pipe)) > 0;) outcome.text.append(part.data(), n);
