@@ -43,9 +43,10 @@ void add_gpu_option(CLI::App& command, std::string& gpu) {
 
 void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command
-      .add_option("--backend", options.backend,
-                  "cuda; emulate: kernels on the CPU, correctness only; none: compile and validate only; auto: cuda where "
-                  "there is a GPU, else emulate")
+      .add_option(
+          "--backend", options.backend,
+          "cuda; emulate: kernels on the CPU, correctness only; none: compile and validate only; auto: cuda where "
+          "there is a GPU, else emulate")
       ->check(CLI::IsMember({"auto", "cuda", "emulate", "none"}))
       ->capture_default_str();
   add_gpu_option(command, options.gpu);

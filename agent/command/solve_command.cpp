@@ -145,8 +145,8 @@ void print_summary(const json& summary) {
     const std::string why = s["reason"].is_string() ? ": " + s["reason"].get<std::string>() : "";
     const bool emulated = s["backend"] == "emulate" && s["outcome"] == "accepted";
     fmt::print("sample {}: {}{}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
-               emulated ? " by emulation: right, speed needs a GPU" : "",
-               s["faster"].get<bool>() ? ", faster" : "", speed, why);
+               emulated ? " by emulation: right, speed needs a GPU" : "", s["faster"].get<bool>() ? ", faster" : "",
+               speed, why);
   }
   fmt::print("{}: {}; `kagent show {}` tells the rest\n", summary["task"].get<std::string>(),
              summary["end"].get<std::string>(), summary["run"].get<std::string>());

@@ -42,7 +42,8 @@ std::string time_row(const std::string& name, const json& timed) {
 
 std::string head(const json& v) {
   std::string line = fmt::format("{}: {}", text(v, "task"), text(v, "outcome"));
-  if (text(v, "backend") == "emulate" && text(v, "outcome") == "accepted") return line + " by emulation: right on this CPU; speed needs a GPU\n";
+  if (text(v, "backend") == "emulate" && text(v, "outcome") == "accepted")
+    return line + " by emulation: right on this CPU; speed needs a GPU\n";
   if (text(v, "outcome") == "accepted") line += v.value("faster", false) ? " and faster" : ", not faster";
   if (text(v, "stage").empty()) return line + "\n";
   line += fmt::format(" at {} ({})\n  {}", text(v, "stage"), text(v, "kind"), text(v, "reason"));

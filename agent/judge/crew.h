@@ -28,8 +28,8 @@ struct CrewSpec {
   std::string gpu = "0";
   // "emulate": no GPU, kernels run on the CPU; "none": no GPU, the workers only validate
   std::string backend = "cuda";
-  std::string arch;              // "" is the GPU's own (sm_90a where there is none)
-  std::string log_folder;        // stderr of the children; "" drops it
+  std::string arch;        // "" is the GPU's own (sm_90a where there is none)
+  std::string log_folder;  // stderr of the children; "" drops it
 };
 
 // Deadlines in seconds, one a phase. Exceeding one ends the process.

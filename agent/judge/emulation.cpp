@@ -10,12 +10,13 @@ constexpr double kLaunchDeadlineS = 60;
 
 bool undecided_by_emulation(const std::string& kind) { return kind == "not_emulable" || kind == "hang"; }
 
-std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict, Built& built) {
+std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict,
+                                      Built& built) {
   built.emulate = nullptr;
   if (built.names.empty()) return std::nullopt;  // library calls only
-  const ChildReply reply =
-      crew.compiler().ask({{"cmd", "emulate"}, {"source", program.cuda}, {"names", built.names}, {"checking", checking}},
-                          Seconds(crew.deadlines().compile));
+  const ChildReply reply = crew.compiler().ask(
+      {{"cmd", "emulate"}, {"source", program.cuda}, {"names", built.names}, {"checking", checking}},
+      Seconds(crew.deadlines().compile));
   verdict.phases_s.emplace_back(checking ? "compile for the checking CPU" : "compile for the CPU", reply.elapsed_s);
   if (auto failure = failure_of(crew.compiler(), reply, "internal")) return failure;
   built.emulate = {{"starter", crew.emulator()},

@@ -1,5 +1,5 @@
-// The `emulate` back end's part of judging: kernels as a program for the CPU, and what its checking build says of a wrong
-// answer (harness/emulate).
+// The `emulate` back end's part of judging: kernels as a program for the CPU, and what its checking build says of a
+// wrong answer (harness/emulate).
 #pragma once
 
 #include <optional>
@@ -10,9 +10,10 @@
 
 namespace kagent {
 
-// Compiles the kernels for the CPU into built.emulate; `checking` sees every access and is several times slower. A Failure
-// of kind not_emulable says nothing about the answer.
-std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict, Built& built);
+// Compiles the kernels for the CPU into built.emulate; `checking` sees every access and is several times slower. A
+// Failure of kind not_emulable says nothing about the answer.
+std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict,
+                                      Built& built);
 
 // Kinds of failure that say nothing about an answer where kernels are emulated: the CPU cannot do it, or not in time.
 bool undecided_by_emulation(const std::string& kind);

@@ -112,7 +112,8 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   }
   const std::string file = exchange_folder_ + "/outputs.bin";
   if (auto failure = timed("visible check", [&] { return check_visible(*crew_, worker, seeds, file, verdict); })) {
-    if (!crew_->emulates() || settings_.checking || failure->stage == "internal" || undecided_by_emulation(failure->kind))
+    if (!crew_->emulates() || settings_.checking || failure->stage == "internal" ||
+        undecided_by_emulation(failure->kind))
       return failure;
     const Draw& draw = seeds.visible[verdict.visible.size() - 1];
     std::optional<Failure> why;
@@ -125,7 +126,8 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   if (auto failure = timed("hidden check", [&] { return check_hidden(*crew_, worker, seeds, file, verdict); }))
     return failure;
   if (crew_->emulates()) {
-    verdict.warnings.push_back("emulated on the CPU: says whether results are right, never how fast; it does not count");
+    verdict.warnings.push_back(
+        "emulated on the CPU: says whether results are right, never how fast; it does not count");
     return std::nullopt;
   }
   if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;

@@ -24,9 +24,8 @@ TaskManifest parse(const std::string& text) {
   TaskManifest manifest;
   manifest.blind = json.at("blind").get<std::set<std::string>>();
   for (const auto& task : json.at("tasks")) {
-    manifest.tasks.push_back(
-        {task.at("id"), task.at("name"), task.at("file"), task.at("upstream"), task.at("numerics"),
-         assignments(task.value("small", nlohmann::json::object()))});
+    manifest.tasks.push_back({task.at("id"), task.at("name"), task.at("file"), task.at("upstream"), task.at("numerics"),
+                              assignments(task.value("small", nlohmann::json::object()))});
   }
   return manifest;
 }

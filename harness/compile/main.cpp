@@ -162,14 +162,17 @@ class Server {
     options.checking = request.value("checking", false);
     const Source source = prepare_source(request.value("source", ""));
     if (source.error) return failed("compile", "compile_error", source.error->message, source.error->line);
-    const std::string key = sha256_hex(
-        dump({{"emulate", emulate::build_key(options)}, {"source", source.text}, {"headers", source.headers}, {"names", names}}));
+    const std::string key = sha256_hex(dump({{"emulate", emulate::build_key(options)},
+                                             {"source", source.text},
+                                             {"headers", source.headers},
+                                             {"names", names}}));
     json reply = {{"ok", true}, {"cached", true}};
     if (!cache_.find(key)) {
       const emulate::Program program = emulate::build_program(options, source, names);
       if (!program.error.empty()) return failed("internal", "no_emulation", program.error);
       if (program.bytes.empty()) {
-        json no = failed("run", "not_emulable", "not emulable: " + program.reason, program.line > 0 ? json(program.line) : json());
+        json no = failed("run", "not_emulable", "not emulable: " + program.reason,
+                         program.line > 0 ? json(program.line) : json());
         no["log"] = program.log;
         return no;
       }

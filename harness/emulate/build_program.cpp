@@ -37,8 +37,19 @@ std::string cpu_flags() {
 // Compile, then link: what -fsanitize=thread would link is ours (runtime/access.cpp).
 // -ffp-contract=fast: a * b + c is one rounding, as NVRTC has it. No -ffast-math: NaN and infinity count.
 std::vector<std::string> compile_words(const BuildOptions& options, const std::string& folder) {
-  std::vector<std::string> words = {KAGENT_CXX, "-std=c++20", "-g1", "-w", "-pipe", "-ffp-contract=fast", "-fno-strict-aliasing",
-                                    "-ftls-model=local-exec", "-fno-exceptions", "-fno-pie", "-c", folder + "/answer.cpp", "-o",
+  std::vector<std::string> words = {KAGENT_CXX,
+                                    "-std=c++20",
+                                    "-g1",
+                                    "-w",
+                                    "-pipe",
+                                    "-ffp-contract=fast",
+                                    "-fno-strict-aliasing",
+                                    "-ftls-model=local-exec",
+                                    "-fno-exceptions",
+                                    "-fno-pie",
+                                    "-c",
+                                    folder + "/answer.cpp",
+                                    "-o",
                                     folder + "/answer.o"};
   if (const std::string cpu = cpu_flags(); !cpu.empty()) words.push_back(cpu);
   if (options.checking) {
@@ -51,13 +62,21 @@ std::vector<std::string> compile_words(const BuildOptions& options, const std::s
 }
 
 std::vector<std::string> link_words(const BuildOptions& options, const std::string& folder) {
-  return {KAGENT_CXX, "-static", "-no-pie", "-o", folder + "/program", options.runtime + "/shared_begin.o", folder + "/answer.o",
-          options.runtime + "/shared_end.o", options.runtime + "/runtime.o", "-lpthread"};
+  return {KAGENT_CXX,
+          "-static",
+          "-no-pie",
+          "-o",
+          folder + "/program",
+          options.runtime + "/shared_begin.o",
+          folder + "/answer.o",
+          options.runtime + "/shared_end.o",
+          options.runtime + "/runtime.o",
+          "-lpthread"};
 }
 
 // Runs in the child: never returns.
-[[noreturn]] void become_compiler(const BuildOptions& options, const std::string& folder, const std::vector<std::string>& words,
-                                  int log) {
+[[noreturn]] void become_compiler(const BuildOptions& options, const std::string& folder,
+                                  const std::vector<std::string>& words, int log) {
   ::dup2(log, 1);
   ::dup2(log, 2);
   ::close(0);
@@ -93,7 +112,8 @@ bool collect(int fd, std::string& log) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kDeadlineS);
   char chunk[16384];
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     if (left <= 0) return false;
     pollfd ready = {fd, POLLIN, 0};
     if (::poll(&ready, 1, static_cast<int>(left)) <= 0) continue;
@@ -109,7 +129,8 @@ struct Ended {
   std::string error;  // kagent's or the machine's fault
 };
 
-Ended run_sealed(const BuildOptions& options, const std::string& folder, const std::vector<std::string>& words, std::string& log) {
+Ended run_sealed(const BuildOptions& options, const std::string& folder, const std::vector<std::string>& words,
+                 std::string& log) {
   int channel[2];
   if (::pipe2(channel, O_CLOEXEC) != 0) return {false, true, "cannot make a pipe for the C++ compiler"};
   const pid_t child = ::fork();
@@ -139,7 +160,8 @@ std::string build_key(const BuildOptions& options) {
   std::error_code no;
   const fs::path self = fs::read_symlink("/proc/self/exe", no);
   key += std::to_string(fs::last_write_time(self, no).time_since_epoch().count()) + "\n";
-  for (const std::string& folder : {options.include.empty() ? std::string() : options.include.front(), options.runtime}) {
+  for (const std::string& folder :
+       {options.include.empty() ? std::string() : options.include.front(), options.runtime}) {
     std::vector<std::string> files;
     std::error_code failed;
     for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -153,7 +175,8 @@ std::string build_key(const BuildOptions& options) {
   return key;
 }
 
-Program build_program(const BuildOptions& options, const compile::Source& source, const std::vector<std::string>& names) {
+Program build_program(const BuildOptions& options, const compile::Source& source,
+                      const std::vector<std::string>& names) {
   Program out;
   const auto translated = translate(source, names);
   if (const auto* no = std::get_if<NotEmulable>(&translated)) {

@@ -22,7 +22,8 @@ struct Program {
   std::string log;     // the compiler's
 };
 
-Program build_program(const BuildOptions& options, const compile::Source& source, const std::vector<std::string>& names);
+Program build_program(const BuildOptions& options, const compile::Source& source,
+                      const std::vector<std::string>& names);
 
 // Part of a cache's key: the compiler, its flags and the CPU they fit.
 std::string build_key(const BuildOptions& options);

@@ -36,7 +36,8 @@ constexpr Known kKnown[] = {
     {"mbarrier\\.arrive\\.expect_tx(\\.release\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_arrive"},
     {"mbarrier\\.expect_tx(\\.relaxed\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_expect"},
     {"mbarrier\\.arrive(\\.release\\.cta)?\\.shared(::cta)?\\.b64", "mbarrier_arrive"},
-    {"cp\\.async\\.bulk\\.shared::(cluster|cta)\\.global\\.mbarrier::complete_tx::bytes(\\.L2::cache_hint)?", "bulk_load"},
+    {"cp\\.async\\.bulk\\.shared::(cluster|cta)\\.global\\.mbarrier::complete_tx::bytes(\\.L2::cache_hint)?",
+     "bulk_load"},
     {"cp\\.async\\.bulk\\.global\\.shared::cta\\.bulk_group", "bulk_store"},
     {"cp\\.async\\.bulk\\.(commit_group|wait_group(\\.read)?)", ""},
     {"(fence|membar)\\.[\\w.:]+", ""},
@@ -90,9 +91,10 @@ std::vector<std::string> split(const std::string& text, char at) {
     if (!quoted && (c == ')' || c == ']' || c == '}')) --depth;
     if (c == at && depth == 0 && !quoted) {
       // "::" in an expression is no colon of asm's; "::" between operand lists is two.
-      const bool scope = at == ':' && i > 0 && i + 2 < text.size() && text[i + 1] == ':' &&
-                         (std::isalpha(static_cast<unsigned char>(text[i + 2])) != 0 || text[i + 2] == '_') &&
-                         (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 || text[i - 1] == '_' || text[i - 1] == '(');
+      const bool scope =
+          at == ':' && i > 0 && i + 2 < text.size() && text[i + 1] == ':' &&
+          (std::isalpha(static_cast<unsigned char>(text[i + 2])) != 0 || text[i + 2] == '_') &&
+          (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 || text[i - 1] == '_' || text[i - 1] == '(');
       if (!scope) {
         parts.emplace_back();
         continue;
@@ -125,7 +127,8 @@ std::string literal(const std::string& text) {
 
 // `"=f"(d[0])` -> d[0]
 std::optional<std::string> expression(const std::string& operand) {
-  const std::size_t open = operand.find('(', operand.find('"') == std::string::npos ? 0 : operand.rfind("\"", operand.find('(')));
+  const std::size_t open =
+      operand.find('(', operand.find('"') == std::string::npos ? 0 : operand.rfind("\"", operand.find('(')));
   const std::size_t close = operand.rfind(')');
   if (open == std::string::npos || close == std::string::npos || close <= open) return std::nullopt;
   return "(" + operand.substr(open + 1, close - open - 1) + ")";
@@ -188,11 +191,15 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
   std::string out = "(";
   // The one idiom with a predicate of its own: is the barrier's phase over?
   static const std::regex kTryWait(
-      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.cta)?\\.shared(?:::cta)?\\.b64\\s+\\1\\s*,"
-      "\\s*\\[%(\\d)\\]\\s*,\\s*%(\\d)\\s*(?:,\\s*%\\d\\s*)?;\\s*selp\\.[us]32\\s+%(\\d)\\s*,\\s*1\\s*,\\s*0\\s*,\\s*\\1\\s*;\\s*\\}?\\s*");
+      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.cta)?\\."
+      "shared(?:::cta)?\\.b64\\s+\\1\\s*,"
+      "\\s*\\[%(\\d)\\]\\s*,\\s*%(\\d)\\s*(?:,\\s*%\\d\\s*)?;\\s*selp\\.[us]32\\s+%(\\d)\\s*,\\s*1\\s*,\\s*0\\s*,\\s*"
+      "\\1\\s*;\\s*\\}?\\s*");
   const std::string text = literal(parts[0]);
   if (std::smatch match; std::regex_match(text, match, kTryWait)) {
-    const auto operand = [&](int group) { return argument("%" + match[static_cast<std::size_t>(group)].str(), operands).value_or("0"); };
+    const auto operand = [&](int group) {
+      return argument("%" + match[static_cast<std::size_t>(group)].str(), operands).value_or("0");
+    };
     return "(kagent::ptx::mbarrier_try_wait(" + operand(4) + ", " + operand(2) + ", " + operand(3) + "))";
   }
   for (const std::string& raw : split(text, ';')) {

@@ -1,5 +1,5 @@
-// kagent-emulate PROGRAM: shuts this process off, then becomes the program. What an emulated answer's program does before its
-// main is sealed, too.
+// kagent-emulate PROGRAM: shuts this process off, then becomes the program. What an emulated answer's program does
+// before its main is sealed, too.
 
 #include <signal.h>
 #include <sys/prctl.h>

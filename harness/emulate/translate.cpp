@@ -27,7 +27,8 @@ std::string blanked(const std::string& text) {
       if (in == In::kLine || in == In::kBlock) out[i] = ' ';
       continue;
     }
-    const bool end = (in == In::kLine && c == '\n') || (in == In::kString && c == '"') || (in == In::kChar && c == '\'');
+    const bool end =
+        (in == In::kLine && c == '\n') || (in == In::kString && c == '"') || (in == In::kChar && c == '\'');
     if (in == In::kBlock && c == '*' && next == '/') {
       out[i] = out[i + 1] = ' ';
       ++i;
@@ -85,7 +86,8 @@ std::string dynamic_shared(const std::string& body) {
     const std::string type = (*it)[2], name = (*it)[3];
     if (depth_at(code, at) == 0) {
       out += "\n#define " + name + " (static_cast<" + type + "*>(kagent::emulate::dynamic_shared()))\n#line " +
-             std::to_string(line_at(code, at + static_cast<std::size_t>(it->length()))) + " \"" + compile::kAnswerName + "\"\n";
+             std::to_string(line_at(code, at + static_cast<std::size_t>(it->length()))) + " \"" + compile::kAnswerName +
+             "\"\n";
     } else {
       out += type + "* " + name + " = static_cast<" + type + "*>(kagent::emulate::dynamic_shared());";
       out += std::string(newlines(it->str()), '\n');
@@ -100,10 +102,12 @@ std::optional<NotEmulable> without_asm(std::string& body) {
   static const std::regex kAssembler(R"(\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*\()");
   std::string code = blanked(body);
   std::smatch found;
-  for (std::size_t from = 0; std::regex_search(code.cbegin() + static_cast<std::ptrdiff_t>(from), code.cend(), found, kAssembler);) {
+  for (std::size_t from = 0;
+       std::regex_search(code.cbegin() + static_cast<std::ptrdiff_t>(from), code.cend(), found, kAssembler);) {
     const std::size_t at = from + static_cast<std::size_t>(found.position());
     std::size_t end = at + static_cast<std::size_t>(found.length());
-    for (int depth = 1; depth > 0 && end < code.size(); ++end) depth += code[end] == '(' ? 1 : code[end] == ')' ? -1 : 0;
+    for (int depth = 1; depth > 0 && end < code.size(); ++end)
+      depth += code[end] == '(' ? 1 : code[end] == ')' ? -1 : 0;
     const std::string statement = body.substr(at, end - at);
     const auto call = translate_asm(statement);
     if (const auto* unknown = std::get_if<UnknownPtx>(&call))
@@ -130,23 +134,26 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   if (auto no = without_asm(body)) return *no;
   const std::string code = blanked(body);
   std::smatch found;
-  static const std::regex kWords(R"((__attribute__|__attribute|\[\[\s*gnu\s*::|#\s*pragma\s+(?:GCC|GNU|weak|redefine_extname|message)|__builtin_\w+|__float128|__int128))");
+  static const std::regex kWords(
+      R"((__attribute__|__attribute|\[\[\s*gnu\s*::|#\s*pragma\s+(?:GCC|GNU|weak|redefine_extname|message)|__builtin_\w+|__float128|__int128))");
   if (std::regex_search(code, found, kWords))
-    return NotEmulable{"the compiler's own words (" + found[1].str() + ")", line_at(code, static_cast<std::size_t>(found.position()))};
+    return NotEmulable{"the compiler's own words (" + found[1].str() + ")",
+                       line_at(code, static_cast<std::size_t>(found.position()))};
 
-  static const std::regex kWaits(R"(sync|asm|kagent::ptx|cooperative_groups|barrier|wmma|shfl|vote|cub|atomic|mma_|nanosleep|warp_|threadfence|cp_async|while)");
+  static const std::regex kWaits(
+      R"(sync|asm|kagent::ptx|cooperative_groups|barrier|wmma|shfl|vote|cub|atomic|mma_|nanosleep|warp_|threadfence|cp_async|while)");
   std::string out = "#include <kagent_emulate.h>\n";
   for (const std::string& header : source.headers) out += "#include <" + header + ">\n";
   if (code.find("kagent::ptx::") != std::string::npos) out += "#include <kagent_emulate/ptx.h>\n";
   out += start + dynamic_shared(body) + "\n";
   out += "#line 1 \"kernels\"\nconst kagent::emulate::Kernel kagent_kernels[] = {";
   for (const std::string& name : names) {
-    out += "\n  {" + quoted(name) + ", &kagent::emulate::Caller<&" + name + ">::body, kagent::emulate::Caller<&" + name +
-           ">::kParameters},";
+    out += "\n  {" + quoted(name) + ", &kagent::emulate::Caller<&" + name + ">::body, kagent::emulate::Caller<&" +
+           name + ">::kParameters},";
   }
   if (names.empty()) out += "{\"\", nullptr, 0}";
-  out += "\n};\nconst unsigned kagent_kernel_count = " + std::to_string(names.size()) + ";\nconst bool kagent_fibers = " +
-         (std::regex_search(code, kWaits) ? "true" : "false") + ";\n";
+  out += "\n};\nconst unsigned kagent_kernel_count = " + std::to_string(names.size()) +
+         ";\nconst bool kagent_fibers = " + (std::regex_search(code, kWaits) ? "true" : "false") + ";\n";
   return out;
 }
 
@@ -157,7 +164,8 @@ NotEmulable reason_in(const std::string& log) {
   std::smatch match;
   if (std::regex_search(log, match, kNamed)) return {match[2].str(), match[1].matched ? std::stoi(match[1].str()) : 0};
   if (std::regex_search(log, match, kMissing)) return {"#include <" + match[1].str() + ">", 0};
-  if (std::regex_search(log, match, kFirst)) return {"the CPU's compiler does not take it: " + match[2].str(), std::stoi(match[1].str())};
+  if (std::regex_search(log, match, kFirst))
+    return {"the CPU's compiler does not take it: " + match[2].str(), std::stoi(match[1].str())};
   return {"the CPU's compiler does not take it", 0};
 }
 

@@ -132,8 +132,8 @@ class Holder : public torch::CustomClassHolder {
     std::optional<Emulation> emulation;
     if (chosen.is_object() && chosen.contains("emulate")) {
       const json& e = chosen["emulate"];
-      emulation = Emulation{e.value("starter", ""), e.value("program", ""), e.value("names", std::vector<std::string>()),
-                            e.value("deadline_s", 60.0)};
+      emulation = Emulation{e.value("starter", ""), e.value("program", ""),
+                            e.value("names", std::vector<std::string>()), e.value("deadline_s", 60.0)};
     }
     if (chosen.is_object()) {
       plan.graph = chosen.value("graph", plan.graph);

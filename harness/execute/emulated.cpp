@@ -83,7 +83,8 @@ EmulatedProgram::EmulatedProgram(Emulation emulation) : emulation_(std::move(emu
   process_ = child;
   emulate::Hello hello;
   receive(&hello, sizeof hello, "the emulated program", std::nullopt);
-  if (hello.kernels != emulation_.names.size()) throw RunError("crashed", "the emulated program has other kernels than it should");
+  if (hello.kernels != emulation_.names.size())
+    throw RunError("crashed", "the emulated program has other kernels than it should");
   arena_there_ = hello.arena;
 }
 
@@ -105,12 +106,15 @@ std::uint32_t EmulatedProgram::index_of(const std::string& kernel) const {
 
 void EmulatedProgram::receive(void* to, std::size_t bytes, const std::string& kernel, std::optional<int> line) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(emulation_.deadline_s));
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(emulation_.deadline_s));
   for (std::size_t at = 0; at < bytes;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     if (left <= 0) {
-      throw RunError("hang", kernel + " did not end within " + std::to_string(static_cast<int>(emulation_.deadline_s)) +
-                                 " s of emulation: an endless loop, or too much work for a CPU", line);
+      throw RunError("hang",
+                     kernel + " did not end within " + std::to_string(static_cast<int>(emulation_.deadline_s)) +
+                         " s of emulation: an endless loop, or too much work for a CPU",
+                     line);
     }
     pollfd ready = {socket_, POLLIN, 0};
     if (::poll(&ready, 1, static_cast<int>(left)) <= 0) continue;
@@ -123,13 +127,14 @@ void EmulatedProgram::receive(void* to, std::size_t bytes, const std::string& ke
 
 void EmulatedProgram::fail(const emulate::Report& report, const std::string& kernel, std::optional<int> line) {
   const std::string kind = text_of(report.kind);
-  std::string message = kernel + ": " + text_of(report.message) + " (block " + place(report.block) + ", thread " + place(report.thread);
+  std::string message =
+      kernel + ": " + text_of(report.message) + " (block " + place(report.block) + ", thread " + place(report.thread);
   if (report.line > 0) message += ", CUDA line " + std::to_string(report.line);
   throw RunError(kind.empty() ? "crashed" : kind, message + ")", line);
 }
 
-void EmulatedProgram::launch(emulate::Launch launch, const std::vector<Argument>& arguments, const std::vector<Piece>& pieces,
-                             const std::string& kernel, std::optional<int> line) {
+void EmulatedProgram::launch(emulate::Launch launch, const std::vector<Argument>& arguments,
+                             const std::vector<Piece>& pieces, const std::string& kernel, std::optional<int> line) {
   // Each piece ends near a page's end, and a page that nobody may touch follows.
   std::vector<emulate::Range> ranges;
   std::size_t next = kPage;
@@ -137,7 +142,8 @@ void EmulatedProgram::launch(emulate::Launch launch, const std::vector<Argument>
     const std::size_t room = (piece.bytes + 255) / 256 * 256;
     const std::size_t end = (next + room + kPage - 1) / kPage * kPage;
     const std::size_t begin = end - room;
-    if (end + kPage > kArenaBytes) throw RunError("out_of_memory", kernel + ": the tensors do not fit into the emulation", line);
+    if (end + kPage > kArenaBytes)
+      throw RunError("out_of_memory", kernel + ": the tensors do not fit into the emulation", line);
     ranges.push_back({begin, begin + piece.bytes, piece.writable ? 1U : 0U});
     next = end + kPage;
     if (piece.bytes != 0) std::memcpy(arena_ + begin, piece.here, piece.bytes);
@@ -160,13 +166,16 @@ void EmulatedProgram::launch(emulate::Launch launch, const std::vector<Argument>
   receive(&report, sizeof report, kernel, line);
   if (report.ok == 0) fail(report, kernel, line);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].writable && pieces[i].bytes != 0) std::memcpy(pieces[i].here, arena_ + ranges[i].begin, pieces[i].bytes);
+    if (pieces[i].writable && pieces[i].bytes != 0)
+      std::memcpy(pieces[i].here, arena_ + ranges[i].begin, pieces[i].bytes);
   }
   // Other launches put other tensors elsewhere: give the memory back when it was much.
-  if (next > (std::size_t{1} << 28)) ::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(next));
+  if (next > (std::size_t{1} << 28))
+    ::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(next));
 }
 
-EmulatedLaunch::EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& kernel, EmulatedProgram& program, std::optional<int> line)
+EmulatedLaunch::EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& kernel, EmulatedProgram& program,
+                               std::optional<int> line)
     : program_(&program), kernel_(launch.kernel), line_(line) {
   if (launch.cluster) throw RunError("not_emulable", "not emulable: clusters", line);
   plan::Packed packed = plan::pack(launch, kernel);
@@ -192,7 +201,9 @@ void EmulatedLaunch::run(const std::vector<at::Tensor>& environment) {
     for (const auto& [offset, id] : arguments_[i].pointers) {
       const at::Tensor& tensor = environment[static_cast<std::size_t>(id)];
       const auto [at, is_new] = known.try_emplace(tensor.storage().unsafeGetStorageImpl(), pieces.size());
-      if (is_new) pieces.push_back({static_cast<char*>(const_cast<void*>(tensor.storage().data())), tensor.storage().nbytes(), false});
+      if (is_new)
+        pieces.push_back(
+            {static_cast<char*>(const_cast<void*>(tensor.storage().data())), tensor.storage().nbytes(), false});
       EmulatedProgram::Piece& piece = pieces[at->second];
       piece.writable = piece.writable || writable_[i];
       argument.pointers.push_back(

@@ -1,5 +1,5 @@
-// Launches on a machine without a GPU: a sealed process runs the kernels, compiled for the CPU (harness/emulate), on tensors in
-// memory that it shares with this one. Nothing of the answer's runs here.
+// Launches on a machine without a GPU: a sealed process runs the kernels, compiled for the CPU (harness/emulate), on
+// tensors in memory that it shares with this one. Nothing of the answer's runs here.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +24,8 @@ struct Emulation {
   double deadline_s = 60;          // a launch
 };
 
-// The process. Throws RunError: not_emulable, hang, illegal_access, deadlock, ... with kernel, block and thread in words.
+// The process. Throws RunError: not_emulable, hang, illegal_access, deadlock, ... with kernel, block and thread in
+// words.
 class EmulatedProgram {
  public:
   explicit EmulatedProgram(Emulation emulation);
@@ -69,7 +70,8 @@ class EmulatedProgram {
 
 class EmulatedLaunch {
  public:
-  EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& kernel, EmulatedProgram& program, std::optional<int> line);
+  EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& kernel, EmulatedProgram& program,
+                 std::optional<int> line);
   void run(const std::vector<at::Tensor>& environment);
 
  private:

@@ -40,7 +40,8 @@ class Graph;
 
 class Executor {
  public:
-  // `cubin` may be empty for a plan without launches. `device`: where cuda means; on the CPU launches need an emulation.
+  // `cubin` may be empty for a plan without launches. `device`: where cuda means; on the CPU launches need an
+  // emulation.
   Executor(plan::Plan plan, const plan::Kernels& kernels, const std::string& cubin, const c10::Device& device,
            const std::optional<Emulation>& emulation = std::nullopt);
   ~Executor();

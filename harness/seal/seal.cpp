@@ -158,7 +158,8 @@ std::string restrict_calls(const Rules& rules) {
     filter.allow_if(SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread));
   }
   if (!rules.executable.empty()) {
-    for (const int call : {SCMP_SYS(execve), SCMP_SYS(set_tid_address), SCMP_SYS(dup2), SCMP_SYS(chmod), SCMP_SYS(setrlimit)})
+    for (const int call :
+         {SCMP_SYS(execve), SCMP_SYS(set_tid_address), SCMP_SYS(dup2), SCMP_SYS(chmod), SCMP_SYS(setrlimit)})
       filter.allow(call);
   }
   // Flags, locks and copies of descriptors; not F_SETOWN and F_SETSIG, by which a pipe signals any process of the user.

@@ -7,8 +7,12 @@ namespace cooperative_groups {
 
 struct thread_group {
   unsigned mask = 0;  // of a warp's lanes; 0: the whole block
-  void sync() const { mask == 0 ? kagent::emulate::block_barrier(nullptr) : static_cast<void>(kagent::emulate::exchange(mask, 0)); }
-  unsigned size() const { return mask == 0 ? blockDim.x * blockDim.y * blockDim.z : static_cast<unsigned>(__builtin_popcount(mask)); }
+  void sync() const {
+    mask == 0 ? kagent::emulate::block_barrier(nullptr) : static_cast<void>(kagent::emulate::exchange(mask, 0));
+  }
+  unsigned size() const {
+    return mask == 0 ? blockDim.x * blockDim.y * blockDim.z : static_cast<unsigned>(__builtin_popcount(mask));
+  }
   unsigned num_threads() const { return size(); }
   unsigned thread_rank() const {
     return mask == 0 ? kagent::emulate::thread_rank()
@@ -29,11 +33,17 @@ inline thread_block this_thread_block() { return {}; }
 struct grid_group {
   static void sync() { kagent::emulate::grid_barrier(); }
   static bool is_valid() { return true; }
-  static unsigned long long size() { return 1ull * gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z; }
+  static unsigned long long size() {
+    return 1ull * gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
+  }
   static unsigned long long num_threads() { return size(); }
-  static unsigned long long block_rank() { return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z); }
+  static unsigned long long block_rank() {
+    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+  }
   static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-  static unsigned long long thread_rank() { return block_rank() * (blockDim.x * blockDim.y * blockDim.z) + kagent::emulate::thread_rank(); }
+  static unsigned long long thread_rank() {
+    return block_rank() * (blockDim.x * blockDim.y * blockDim.z) + kagent::emulate::thread_rank();
+  }
   static dim3 group_dim() { return gridDim; }
   static dim3 dim_blocks() { return gridDim; }
 };
@@ -46,10 +56,25 @@ struct lanes_group : thread_group {
     for (unsigned i = 0; i < rank && rest != 0; ++i) rest &= rest - 1;
     return rest != 0 ? static_cast<unsigned>(__builtin_ctz(rest)) : kagent::emulate::lane();
   }
-  template <class T> T shfl(T v, int rank) const { return kagent::emulate::shuffle(mask, v, lane_of(static_cast<unsigned>(rank) % size())); }
-  template <class T> T shfl_up(T v, unsigned by) const { return kagent::emulate::shuffle(mask, v, thread_rank() >= by ? lane_of(thread_rank() - by) : kagent::emulate::lane()); }
-  template <class T> T shfl_down(T v, unsigned by) const { return kagent::emulate::shuffle(mask, v, thread_rank() + by < size() ? lane_of(thread_rank() + by) : kagent::emulate::lane()); }
-  template <class T> T shfl_xor(T v, unsigned with) const { return kagent::emulate::shuffle(mask, v, (thread_rank() ^ with) < size() ? lane_of(thread_rank() ^ with) : kagent::emulate::lane()); }
+  template <class T>
+  T shfl(T v, int rank) const {
+    return kagent::emulate::shuffle(mask, v, lane_of(static_cast<unsigned>(rank) % size()));
+  }
+  template <class T>
+  T shfl_up(T v, unsigned by) const {
+    return kagent::emulate::shuffle(mask, v,
+                                    thread_rank() >= by ? lane_of(thread_rank() - by) : kagent::emulate::lane());
+  }
+  template <class T>
+  T shfl_down(T v, unsigned by) const {
+    return kagent::emulate::shuffle(
+        mask, v, thread_rank() + by < size() ? lane_of(thread_rank() + by) : kagent::emulate::lane());
+  }
+  template <class T>
+  T shfl_xor(T v, unsigned with) const {
+    return kagent::emulate::shuffle(
+        mask, v, (thread_rank() ^ with) < size() ? lane_of(thread_rank() ^ with) : kagent::emulate::lane());
+  }
   unsigned ballot(int p) const {
     const unsigned votes = __ballot_sync(mask, p);
     unsigned packed = 0;
@@ -83,14 +108,35 @@ inline coalesced_group coalesced_threads() KAGENT_NOT_EMULABLE("coalesced_thread
 struct cluster_group;
 cluster_group this_cluster() KAGENT_NOT_EMULABLE("clusters");
 
-template <class Group> void sync(const Group& group) { group.sync(); }
+template <class Group>
+void sync(const Group& group) {
+  group.sync();
+}
 
-template <class T> struct plus { T operator()(T a, T b) const { return a + b; } };
-template <class T> struct less { T operator()(T a, T b) const { return b < a ? b : a; } };
-template <class T> struct greater { T operator()(T a, T b) const { return a < b ? b : a; } };
-template <class T> struct bit_and { T operator()(T a, T b) const { return a & b; } };
-template <class T> struct bit_or { T operator()(T a, T b) const { return a | b; } };
-template <class T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
+template <class T>
+struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct less {
+  T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+  T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class T>
+struct bit_and {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
 
 template <class Group, class T, class Op>
 T reduce(const Group& group, T v, Op op) {
@@ -105,13 +151,19 @@ T inclusive_scan(const Group& group, T v, Op op) {
   }
   return v;
 }
-template <class Group, class T> T inclusive_scan(const Group& group, T v) { return inclusive_scan(group, v, plus<T>()); }
+template <class Group, class T>
+T inclusive_scan(const Group& group, T v) {
+  return inclusive_scan(group, v, plus<T>());
+}
 template <class Group, class T, class Op>
 T exclusive_scan(const Group& group, T v, Op op) {
   const T all = group.shfl_up(inclusive_scan(group, v, op), 1);
   return group.thread_rank() == 0 ? T{} : all;
 }
-template <class Group, class T> T exclusive_scan(const Group& group, T v) { return exclusive_scan(group, v, plus<T>()); }
+template <class Group, class T>
+T exclusive_scan(const Group& group, T v) {
+  return exclusive_scan(group, v, plus<T>());
+}
 
 // Copies by all threads of the group; wait() is its barrier.
 template <class Group, class T, class N>
@@ -119,6 +171,9 @@ void memcpy_async(const Group& group, T* to, const T* from, const N& bytes) {
   const auto count = static_cast<unsigned>(bytes / sizeof(T));
   for (unsigned i = group.thread_rank(); i < count; i += group.size()) to[i] = from[i];
 }
-template <class Group> void wait(const Group& group) { group.sync(); }
+template <class Group>
+void wait(const Group& group) {
+  group.sync();
+}
 
 }  // namespace cooperative_groups

@@ -1,8 +1,8 @@
 // Before everything else in an emulated answer: CUDA's language, runtime and functions for a C++20 compiler.
 #pragma once
 
-#include <vector_types.h>
 #include <vector_functions.h>
+#include <vector_types.h>
 
 #include <cfloat>
 #include <climits>
@@ -32,11 +32,11 @@
 #undef __cluster_dims__
 #undef __restrict__
 
+#include "kagent_emulate/atomic.h"
 #include "kagent_emulate/language.h"
+#include "kagent_emulate/math.h"
 #include "kagent_emulate/runtime.h"
 #include "kagent_emulate/warp.h"
-#include "kagent_emulate/atomic.h"
-#include "kagent_emulate/math.h"
 
 #define __CUDA_ARCH__ 900
 using uchar = unsigned char;

@@ -1,4 +1,5 @@
-// nvcuda::wmma for the CPU. A fragment's elements are spread over the lanes in an order of our own: CUDA leaves it open.
+// nvcuda::wmma for the CPU. A fragment's elements are spread over the lanes in an order of our own: CUDA leaves it
+// open.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,8 +19,14 @@ namespace precision {
 struct tf32;
 }
 
-template <class T> struct stored { using type = T; };
-template <> struct stored<precision::tf32> { using type = float; };
+template <class T>
+struct stored {
+  using type = T;
+};
+template <>
+struct stored<precision::tf32> {
+  using type = float;
+};
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
@@ -77,8 +84,8 @@ float input(E v) {
 }
 
 template <int M, int N, int K, class D, class T, class LA, class LB, class C>
-void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<matrix_a, M, N, K, T, LA>& a, const fragment<matrix_b, M, N, K, T, LB>& b,
-              const fragment<accumulator, M, N, K, C>& c) {
+void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<matrix_a, M, N, K, T, LA>& a,
+              const fragment<matrix_b, M, N, K, T, LB>& b, const fragment<accumulator, M, N, K, C>& c) {
   using A = fragment<matrix_a, M, N, K, T, LA>;
   using B = fragment<matrix_b, M, N, K, T, LB>;
   using F = fragment<accumulator, M, N, K, D>;

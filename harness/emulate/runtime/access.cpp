@@ -1,5 +1,5 @@
-// The checking build is compiled with -fsanitize=thread and linked against these callbacks instead of the sanitizer's library:
-// out-of-bounds accesses to tensors, races in shared memory, shared memory read before it was written.
+// The checking build is compiled with -fsanitize=thread and linked against these callbacks instead of the sanitizer's
+// library: out-of-bounds accesses to tensors, races in shared memory, shared memory read before it was written.
 #include "harness/emulate/runtime/access.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ std::vector<std::pair<const char*, const char*>> g_tensors;
 const char* g_arena = nullptr;  // [g_arena, g_arena_end): nothing but tensors is there
 const char* g_arena_end = nullptr;
 
-// Who last wrote and read a byte of shared memory, and when: a barrier of the block orders everything before and after it,
-// a warp function that of its warp.
+// Who last wrote and read a byte of shared memory, and when: a barrier of the block orders everything before and after
+// it, a warp function that of its warp.
 struct Shadow {
   std::uint16_t writer = 0;   // thread + 1; 0: nobody
   std::uint16_t reader = 0;   // thread + 1; 0xffff: several
@@ -41,14 +41,15 @@ bool ordered(const Block& block, unsigned other, unsigned generation, unsigned w
 void race(const char* what, unsigned other, const void* site) {
   char message[300];
   const Block& block = *Block::current_block();
-  std::snprintf(message, sizeof message,
-                "race in shared memory: thread %u %s what thread %u of the block wrote or read, with no __syncthreads() between",
-                block.rank(), what, other);
+  std::snprintf(
+      message, sizeof message,
+      "race in shared memory: thread %u %s what thread %u of the block wrote or read, with no __syncthreads() between",
+      block.rank(), what, other);
   end_program("shared_race", message, line_of(site));
 }
 
-// The compiler does not show stores of what a function returns, so only what still holds the poison was surely never written;
-// and it keeps bytes of its own beside shared variables that have constructors.
+// The compiler does not show stores of what a function returns, so only what still holds the poison was surely never
+// written; and it keeps bytes of its own beside shared variables that have constructors.
 bool poisoned(const char* at, std::size_t bytes) {
   return bytes > 1 && std::all_of(at, at + bytes, [](char c) { return c == '\xff'; });
 }
@@ -60,7 +61,8 @@ void shared_access(const char* at, std::size_t offset, std::size_t bytes, bool w
   for (std::size_t i = offset; i < offset + bytes; ++i) {
     Shadow& s = t_shadow[i];
     if (never_written && s.writer == 0)
-      end_program("uninitialised_shared", "shared memory is read that no thread of the block has written", line_of(site));
+      end_program("uninitialised_shared", "shared memory is read that no thread of the block has written",
+                  line_of(site));
     if (s.writer != 0 && !ordered(block, s.writer - 1u, s.written, s.written_in_warp))
       race(write ? "writes" : "reads", s.writer - 1u, site);
     if (write && s.reader != 0 && s.reader != kSeveral && !ordered(block, s.reader - 1u, s.read, s.read_in_warp))
@@ -77,8 +79,9 @@ void shared_access(const char* at, std::size_t offset, std::size_t bytes, bool w
       const bool one_warp = !new_epoch && s.reader != kSeveral && (s.reader - 1u) / 32 == block.rank() / 32;
       s.reader = new_epoch || s.reader == me || (one_warp && s.read_in_warp != block.warp_generation()) ? me : kSeveral;
       // Several readers of one warp are ordered by its functions; of several warps only by a barrier of the block.
-      s.read_in_warp = s.reader != kSeveral || (one_warp && s.read_in_warp == block.warp_generation()) ? block.warp_generation()
-                                                                                                      : 0xffffffff;
+      s.read_in_warp = s.reader != kSeveral || (one_warp && s.read_in_warp == block.warp_generation())
+                           ? block.warp_generation()
+                           : 0xffffffff;
       s.read = block.generation();
     }
   }
@@ -112,12 +115,14 @@ void describe_address(const void* address, char* text, std::size_t room) {
   if (before != nullptr && at - before->second < (std::ptrdiff_t{1} << 40)) {
     const auto bytes = static_cast<long long>(before->second - before->first);
     if (at < before->second) {
-      std::snprintf(text, room, "illegal memory access: write to a tensor of %lld bytes that the kernel takes as const", bytes);
+      std::snprintf(text, room, "illegal memory access: write to a tensor of %lld bytes that the kernel takes as const",
+                    bytes);
     } else {
       std::snprintf(text, room, "illegal memory access, %lld bytes past the end of a tensor of %lld bytes",
                     static_cast<long long>(at - before->second), bytes);
     }
-  } else if (!g_tensors.empty() && at < g_tensors.front().first && g_tensors.front().first - at < (std::ptrdiff_t{1} << 40)) {
+  } else if (!g_tensors.empty() && at < g_tensors.front().first &&
+             g_tensors.front().first - at < (std::ptrdiff_t{1} << 40)) {
     std::snprintf(text, room, "illegal memory access, %lld bytes before the start of a tensor",
                   static_cast<long long>(g_tensors.front().first - at));
   } else {
@@ -142,7 +147,9 @@ void seen(const void* address, std::size_t bytes, bool write, const void* site) 
   if (dynamic != nullptr && at >= dynamic && at < dynamic + block->shared_bytes() + 4096) {
     if (at + bytes > dynamic + block->shared_bytes())
       end_program("illegal_access", "access past the end of dynamic shared memory", line_of(site));
-    if (t_unchecked == 0) shared_access(at, static_cast<std::size_t>(end - begin) + static_cast<std::size_t>(at - dynamic), bytes, write, site);
+    if (t_unchecked == 0)
+      shared_access(at, static_cast<std::size_t>(end - begin) + static_cast<std::size_t>(at - dynamic), bytes, write,
+                    site);
     return;
   }
   if (at < g_arena || at >= g_arena_end) return;  // a stack, a module's variables
@@ -162,23 +169,27 @@ void seen(const void* address, std::size_t bytes, bool write, const void* site) 
 }  // namespace kagent::emulate
 
 // The compiler's interface (gcc's libsanitizer, tsan_interface.h): an instrumented access calls one of these first.
-#define KAGENT_ACCESS(size)                                                                                                        \
-  void __tsan_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); }                           \
-  void __tsan_write##size(void* p) { kagent::emulate::seen(p, size, true, __builtin_return_address(0)); }                           \
-  void __tsan_unaligned_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); }                 \
-  void __tsan_unaligned_write##size(void* p) { kagent::emulate::seen(p, size, true, __builtin_return_address(0)); }                 \
-  void __tsan_volatile_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); }                  \
+#define KAGENT_ACCESS(size)                                                                                         \
+  void __tsan_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); }           \
+  void __tsan_write##size(void* p) { kagent::emulate::seen(p, size, true, __builtin_return_address(0)); }           \
+  void __tsan_unaligned_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); } \
+  void __tsan_unaligned_write##size(void* p) { kagent::emulate::seen(p, size, true, __builtin_return_address(0)); } \
+  void __tsan_volatile_read##size(void* p) { kagent::emulate::seen(p, size, false, __builtin_return_address(0)); }  \
   void __tsan_volatile_write##size(void* p) { kagent::emulate::seen(p, size, true, __builtin_return_address(0)); }
-#define KAGENT_ATOMIC(bits, type)                                                                                                  \
-  type __tsan_atomic##bits##_load(const volatile type* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }                     \
-  void __tsan_atomic##bits##_store(volatile type* p, type v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }                     \
-  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }        \
-  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }        \
-  bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) {                                 \
-    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                         \
-  }                                                                                                                                \
-  bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {                                   \
-    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                         \
+#define KAGENT_ATOMIC(bits, type)                                                                               \
+  type __tsan_atomic##bits##_load(const volatile type* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
+  void __tsan_atomic##bits##_store(volatile type* p, type v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
+  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) {                                          \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                         \
+  }                                                                                                             \
+  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) {                                         \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                          \
+  }                                                                                                             \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) {             \
+    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
+  }                                                                                                             \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {               \
+    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
   }
 extern "C" {
 void __tsan_init() { kagent::emulate::set_checking(); }

@@ -10,7 +10,8 @@
 #include "harness/emulate/runtime/report.h"
 
 thread_local kagent_index threadIdx, blockIdx, blockDim, gridDim;
-extern thread_local char kagent_shared_begin[64];  // linked before and after the answer (shared_begin.cpp, shared_end.cpp)
+extern thread_local char
+    kagent_shared_begin[64];  // linked before and after the answer (shared_begin.cpp, shared_end.cpp)
 extern thread_local char kagent_shared_end[64];
 
 namespace kagent::emulate {
@@ -28,7 +29,9 @@ struct Borrowed {
 
 }  // namespace
 
-std::pair<char*, char*> static_shared() { return {kagent_shared_begin + sizeof kagent_shared_begin, kagent_shared_end}; }
+std::pair<char*, char*> static_shared() {
+  return {kagent_shared_begin + sizeof kagent_shared_begin, kagent_shared_end};
+}
 
 Block*& Block::current_block() {
   static thread_local Block* block = nullptr;
@@ -57,8 +60,8 @@ void Block::start(unsigned thread) {
   context.size = kStackBytes - 256 - (thread % 31) * 192;  // tops over different cache sets
   context.sp = bottom + context.size;
   threads_[thread].fiber =
-      boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size - 64, context), Borrowed(),
-                            [this](boost::context::fiber&& scheduler) {
+      boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size - 64, context),
+                            Borrowed(), [this](boost::context::fiber&& scheduler) {
                               scheduler_ = std::move(scheduler);
                               kernel_->body(arguments_);
                               leave();
@@ -120,10 +123,11 @@ void Block::run(const Kernel& kernel, const Launch& launch, void** arguments, st
     if (!any) {
       for (current_ = 0; !threads_[current_].running;) ++current_;
       threadIdx = threads_[current_].index;
-      end_program("deadlock",
-                  "threads of a block wait for each other for ever: a __syncthreads() or warp function that only some of "
-                  "them reach",
-                  0);
+      end_program(
+          "deadlock",
+          "threads of a block wait for each other for ever: a __syncthreads() or warp function that only some of "
+          "them reach",
+          0);
     }
   }
 }
@@ -231,7 +235,9 @@ unsigned thread_rank() { return Block::current_block()->rank(); }
 void block_barrier(const void* site) { Block::current_block()->barrier(0, site); }
 int block_sum(int value, const void* site) { return Block::current_block()->barrier(value, site); }
 void grid_barrier() { Block::current_block()->grid_barrier(); }
-const std::uint64_t* exchange(unsigned mask, std::uint64_t value) { return Block::current_block()->exchange(mask, value); }
+const std::uint64_t* exchange(unsigned mask, std::uint64_t value) {
+  return Block::current_block()->exchange(mask, value);
+}
 const std::uint64_t* exchange_words(unsigned mask, const std::uint64_t (&words)[3]) {
   return Block::current_block()->exchange(mask, 0, words);
 }

@@ -1,5 +1,5 @@
-// An emulated program: the answer's kernels and this. Started sealed (seal_exec.cpp), it has a socket and the tensors' memory and
-// runs one launch after the other until the socket closes.
+// An emulated program: the answer's kernels and this. Started sealed (seal_exec.cpp), it has a socket and the tensors'
+// memory and runs one launch after the other until the socket closes.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -83,7 +83,8 @@ int serve() {
   while (read_all(&launch, sizeof launch)) {
     Arguments arguments;
     std::vector<Range> ranges(launch.ranges);
-    if (!read_arguments(launch.arguments, arguments) || !read_all(ranges.data(), ranges.size() * sizeof(Range))) return 2;
+    if (!read_arguments(launch.arguments, arguments) || !read_all(ranges.data(), ranges.size() * sizeof(Range)))
+      return 2;
     if (launch.kernel >= kagent_kernel_count || kagent_kernels[launch.kernel].parameters != launch.arguments) return 2;
     open_tensors(arena, bytes, ranges);
     run_launch(kagent_kernels[launch.kernel], launch, arguments.pointers.data());

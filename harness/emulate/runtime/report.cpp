@@ -39,7 +39,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     end_program("illegal_access", message, line);
   }
   std::snprintf(message, sizeof message, "the kernel died of signal %d (%s)", signal,
-                signal == SIGFPE ? "an integer division by zero?" : signal == SIGILL ? "reached unreachable code?" : "abort");
+                signal == SIGFPE   ? "an integer division by zero?"
+                : signal == SIGILL ? "reached unreachable code?"
+                                   : "abort");
   end_program("crashed", message, line);
 }
 

@@ -1,5 +1,5 @@
-// What the executor and an emulated program say to each other over a socket: one Launch, then its arguments and ranges; one
-// Report back. Both ends are on one machine and built together, so the structs go over as they are. What comes from
+// What the executor and an emulated program say to each other over a socket: one Launch, then its arguments and ranges;
+// one Report back. Both ends are on one machine and built together, so the structs go over as they are. What comes from
 // the program is hostile: every field is read as a number or as text of fixed length.
 #pragma once
 

@@ -13,7 +13,8 @@ using ::testing::Not;
 
 std::string translated(const std::string& answer, const std::vector<std::string>& names = {}) {
   const auto result = translate(compile::prepare_source(answer), names);
-  if (const auto* no = std::get_if<NotEmulable>(&result)) return "not emulable: " + no->reason + " at " + std::to_string(no->line);
+  if (const auto* no = std::get_if<NotEmulable>(&result))
+    return "not emulable: " + no->reason + " at " + std::to_string(no->line);
   return std::get<std::string>(result);
 }
 
@@ -21,34 +22,44 @@ TEST(Translate, DynamicSharedMemoryIsAPointerInAFunctionAndAMacroOutside) {
   const std::string inside = translated("__global__ void f() {\n  extern __shared__ float s[];\n  s[0] = 1;\n}\n");
   EXPECT_THAT(inside, HasSubstr("float* s = static_cast<float*>(kagent::emulate::dynamic_shared());"));
   EXPECT_THAT(inside, Not(HasSubstr("#define s")));
-  const std::string outside = translated("namespace {\nextern __shared__ __align__(16) unsigned char s[];\n}\n__global__ void f() { s[0] = 1; }\n");
+  const std::string outside = translated(
+      "namespace {\nextern __shared__ __align__(16) unsigned char s[];\n}\n__global__ void f() { s[0] = 1; }\n");
   EXPECT_THAT(outside, HasSubstr("#define s (static_cast<unsigned char*>(kagent::emulate::dynamic_shared()))"));
 }
 
 TEST(Translate, LinesStayTheAnswersOwn) {
-  EXPECT_THAT(translated("// a\nextern __shared__ float s[];\nint marked;\n"), HasSubstr("#line 2 \"answer.cu\"\n\nint marked;"));
-  EXPECT_THAT(translated("void f() { asm(\"ex2.approx.f32 %0, %1;\"\n    : \"=f\"(a) : \"f\"(b)); }\nint marked;\n"), HasSubstr("\n; }\nint marked;"));
+  EXPECT_THAT(translated("// a\nextern __shared__ float s[];\nint marked;\n"),
+              HasSubstr("#line 2 \"answer.cu\"\n\nint marked;"));
+  EXPECT_THAT(translated("void f() { asm(\"ex2.approx.f32 %0, %1;\"\n    : \"=f\"(a) : \"f\"(b)); }\nint marked;\n"),
+              HasSubstr("\n; }\nint marked;"));
 }
 
 TEST(Translate, CommentsAndStringsAreNoCode) {
-  EXPECT_THAT(translated("// asm(\"nothing\")\n/* extern __shared__ float s[]; */ const char* t = \"asm(\";\n"), HasSubstr("/* extern __shared__ float s[]; */"));
+  EXPECT_THAT(translated("// asm(\"nothing\")\n/* extern __shared__ float s[]; */ const char* t = \"asm(\";\n"),
+              HasSubstr("/* extern __shared__ float s[]; */"));
   EXPECT_THAT(translated("int million = 1'000'000; // '\nint b;\n"), HasSubstr("1'000'000"));
 }
 
 TEST(Translate, KernelsAreListedInOrder) {
-  EXPECT_THAT(translated("template <int N> __global__ void k(float* x) {}\n", {"k<3>"}), HasSubstr("{\"k<3>\", &kagent::emulate::Caller<&k<3>>::body"));
+  EXPECT_THAT(translated("template <int N> __global__ void k(float* x) {}\n", {"k<3>"}),
+              HasSubstr("{\"k<3>\", &kagent::emulate::Caller<&k<3>>::body"));
 }
 
 TEST(Translate, WhatACpuCannotDoIsNamedWithItsLine) {
-  EXPECT_EQ(translated("\nvoid f() { asm(\"wgmma.fence.sync.aligned;\"); }\n"), "not emulable: inline PTX (wgmma.fence.sync.aligned) at 2");
-  EXPECT_EQ(translated("__attribute__((constructor)) void f() {}\n"), "not emulable: the compiler's own words (__attribute__) at 1");
+  EXPECT_EQ(translated("\nvoid f() { asm(\"wgmma.fence.sync.aligned;\"); }\n"),
+            "not emulable: inline PTX (wgmma.fence.sync.aligned) at 2");
+  EXPECT_EQ(translated("__attribute__((constructor)) void f() {}\n"),
+            "not emulable: the compiler's own words (__attribute__) at 1");
 }
 
 TEST(Ptx, OperandsGoWhereTheyStand) {
-  const auto call = translate_asm("asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\\n\" :: \"r\"(dst), \"l\"(ns::src(a, b)) : \"memory\")");
+  const auto call = translate_asm(
+      "asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\\n\" :: \"r\"(dst), \"l\"(ns::src(a, b)) : "
+      "\"memory\")");
   EXPECT_EQ(std::get<std::string>(call), "(kagent::ptx::cp_async((dst), (ns::src(a, b)), 16), static_cast<void>(0))");
   const auto register_name = translate_asm("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane))");
-  EXPECT_EQ(std::get<std::string>(register_name), "(kagent::ptx::mov((lane), kagent::emulate::lane()), static_cast<void>(0))");
+  EXPECT_EQ(std::get<std::string>(register_name),
+            "(kagent::ptx::mov((lane), kagent::emulate::lane()), static_cast<void>(0))");
 }
 
 TEST(Ptx, WhatIsNotKnownIsNamed) {
@@ -57,8 +68,11 @@ TEST(Ptx, WhatIsNotKnownIsNamed) {
 }
 
 TEST(ReasonIn, NamesTheCompilersFirstComplaint) {
-  EXPECT_EQ(reason_in("answer.cu:7:3: error: call to 'x' declared with attribute error: not emulable: clusters\n").reason, "clusters");
-  EXPECT_EQ(reason_in("answer.cpp:2:10: fatal error: cuda/barrier: No such file or directory\n").reason, "#include <cuda/barrier>");
+  EXPECT_EQ(
+      reason_in("answer.cu:7:3: error: call to 'x' declared with attribute error: not emulable: clusters\n").reason,
+      "clusters");
+  EXPECT_EQ(reason_in("answer.cpp:2:10: fatal error: cuda/barrier: No such file or directory\n").reason,
+            "#include <cuda/barrier>");
   EXPECT_EQ(reason_in("answer.cu:9:1: error: 'foo' was not declared\n").line, 9);
 }
 

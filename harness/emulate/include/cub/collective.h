@@ -1,4 +1,5 @@
-// cub's block and warp primitives for the CPU, in their plainest form: every thread shows its items, each works out its result.
+// cub's block and warp primitives for the CPU, in their plainest form: every thread shows its items, each works out its
+// result.
 #pragma once
 
 #include <type_traits>
@@ -8,9 +9,24 @@ namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
-struct Sum { template <class T> T operator()(T a, T b) const { return static_cast<T>(a + b); } };
-struct Max { template <class T> T operator()(T a, T b) const { return a < b ? b : a; } };
-struct Min { template <class T> T operator()(T a, T b) const { return b < a ? b : a; } };
+struct Sum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
 
 // Threads of a block side by side: `shown` holds one item each between two barriers.
 template <class T, int Threads>
@@ -58,7 +74,9 @@ class BlockReduce {
   }
   T Sum(T v, int valid = X * Y * Z) { return Reduce(v, cub::Sum(), valid); }
   template <int Items>
-  T Sum(T (&v)[Items]) { return Reduce(v, cub::Sum()); }
+  T Sum(T (&v)[Items]) {
+    return Reduce(v, cub::Sum());
+  }
 
  private:
   TempStorage& storage_;
@@ -76,7 +94,9 @@ class BlockScan {
   template <class Op>
   void InclusiveScan(T v, T& out, Op op, T& total) {
     const auto both = All::with_all(storage_, v, [&](T* all, unsigned me) {
-      struct { T mine, total; } r = {all[0], all[0]};
+      struct {
+        T mine, total;
+      } r = {all[0], all[0]};
       for (int i = 1; i < kThreads; ++i) {
         r.total = op(r.total, all[i]);
         if (i <= static_cast<int>(me)) r.mine = r.total;
@@ -87,7 +107,10 @@ class BlockScan {
     total = both.total;
   }
   template <class Op>
-  void InclusiveScan(T v, T& out, Op op) { T total; InclusiveScan(v, out, op, total); }
+  void InclusiveScan(T v, T& out, Op op) {
+    T total;
+    InclusiveScan(v, out, op, total);
+  }
   template <class Op>
   void ExclusiveScan(T v, T& out, T first, Op op, T& total) {
     out = All::with_all(storage_, v, [&](T* all, unsigned me) {
@@ -99,7 +122,10 @@ class BlockScan {
     });
   }
   template <class Op>
-  void ExclusiveScan(T v, T& out, T first, Op op) { T total; ExclusiveScan(v, out, first, op, total); }
+  void ExclusiveScan(T v, T& out, T first, Op op) {
+    T total;
+    ExclusiveScan(v, out, first, op, total);
+  }
   void InclusiveSum(T v, T& out) { InclusiveScan(v, out, cub::Sum()); }
   void InclusiveSum(T v, T& out, T& total) { InclusiveScan(v, out, cub::Sum(), total); }
   void ExclusiveSum(T v, T& out) { ExclusiveScan(v, out, T{}, cub::Sum()); }
@@ -112,7 +138,9 @@ class BlockScan {
 template <class T, int Lanes = 32, int = 0>
 class WarpReduce {
  public:
-  struct TempStorage { unsigned char nothing; };
+  struct TempStorage {
+    unsigned char nothing;
+  };
   explicit WarpReduce(TempStorage&) {}
   template <class Op>
   T Reduce(T v, Op op, int valid = Lanes) {
@@ -126,18 +154,23 @@ class WarpReduce {
   T Sum(T v, int valid = Lanes) { return Reduce(v, cub::Sum(), valid); }
 
  private:
-  static unsigned mask() { return (Lanes == 32 ? 0xffffffffu : (1u << Lanes % 32) - 1) << kagent::emulate::lane() / Lanes * Lanes; }
+  static unsigned mask() {
+    return (Lanes == 32 ? 0xffffffffu : (1u << Lanes % 32) - 1) << kagent::emulate::lane() / Lanes * Lanes;
+  }
 };
 
 template <class T, int Lanes = 32, int = 0>
 class WarpScan {
  public:
-  struct TempStorage { unsigned char nothing; };
+  struct TempStorage {
+    unsigned char nothing;
+  };
   explicit WarpScan(TempStorage&) {}
   template <class Op>
   void InclusiveScan(T v, T& out, Op op) {
     const unsigned me = kagent::emulate::lane() % Lanes;
-    const unsigned mask = (Lanes == 32 ? 0xffffffffu : (1u << Lanes % 32) - 1) << kagent::emulate::lane() / Lanes * Lanes;
+    const unsigned mask = (Lanes == 32 ? 0xffffffffu : (1u << Lanes % 32) - 1)
+                          << kagent::emulate::lane() / Lanes * Lanes;
     for (unsigned o = 1; o < Lanes; o *= 2) {
       const T before = __shfl_up_sync(mask, v, o, Lanes);
       if (me >= o) v = op(before, v);
@@ -145,7 +178,11 @@ class WarpScan {
     out = v;
   }
   void InclusiveSum(T v, T& out) { InclusiveScan(v, out, cub::Sum()); }
-  void ExclusiveSum(T v, T& out) { T all; InclusiveScan(v, all, cub::Sum()); out = static_cast<T>(all - v); }
+  void ExclusiveSum(T v, T& out) {
+    T all;
+    InclusiveScan(v, all, cub::Sum());
+    out = static_cast<T>(all - v);
+  }
 };
 
 }  // namespace cub

@@ -1,7 +1,7 @@
 // What emulated kernels ask of the runtime (harness/emulate/runtime): who am I, wait for the others, stop.
 //
-// A CUDA thread is a fiber; a block is an operating-system thread's, which runs its fibers in turn; several blocks run at a
-// time. Shared memory is the operating-system thread's own (thread_local).
+// A CUDA thread is a fiber; a block is an operating-system thread's, which runs its fibers in turn; several blocks run
+// at a time. Shared memory is the operating-system thread's own (thread_local).
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ int block_sum(int value, const void* site);
 // Until all blocks of a cooperative launch are here.
 void grid_barrier();
 
-// Publishes `value` and waits for all lanes of `mask` that still run. The row holds what each lane published and, as its 33rd,
-// the lanes that took part; it is to be read before anything else waits.
+// Publishes `value` and waits for all lanes of `mask` that still run. The row holds what each lane published and, as
+// its 33rd, the lanes that took part; it is to be read before anything else waits.
 const std::uint64_t* exchange(unsigned mask, std::uint64_t value);
 // The same with three words a lane, which follow the row: lane l's begin at kWide + 3 * l.
 inline constexpr unsigned kWide = 33;
@@ -49,7 +49,8 @@ void* shared_at(unsigned address);
 // Every so many atomic operations a thread lets the others run, so that a thread may wait for another by atomics.
 void atomic_done();
 
-// Accesses that are no races: atomics, and what a shim does on a thread's behalf. Does nothing outside the checking build.
+// Accesses that are no races: atomics, and what a shim does on a thread's behalf. Does nothing outside the checking
+// build.
 struct Unchecked {
   Unchecked();
   ~Unchecked();

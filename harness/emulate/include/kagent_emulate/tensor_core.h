@@ -41,7 +41,8 @@ inline void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsign
   }
 }
 
-// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": a word is two neighbours of a row (of a column in B).
+// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": a word is two neighbours of a row (of a column
+// in B).
 template <class T>
 void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   const Fragments all(a, b);
@@ -55,7 +56,8 @@ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
     float sum = d[i];
 #pragma GCC unroll 16
     for (unsigned k = 0; k < 16; ++k)
-      sum += half_of(all.a(g * 4 + k % 8 / 2, (k >= 8 ? 2 : 0) + r), k % 2) * half_of(all.b(c * 4 + k % 8 / 2, k >= 8 ? 1 : 0), k % 2);
+      sum += half_of(all.a(g * 4 + k % 8 / 2, (k >= 8 ? 2 : 0) + r), k % 2) *
+             half_of(all.b(c * 4 + k % 8 / 2, k >= 8 ? 1 : 0), k % 2);
     d[i] = sum;
   }
 }

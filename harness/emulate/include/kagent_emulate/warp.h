@@ -1,14 +1,23 @@
-// Barriers, shuffles, votes, match and warp reductions (CUDA C++ Programming Guide, "Warp Shuffle Functions" and the following).
+// Barriers, shuffles, votes, match and warp reductions (CUDA C++ Programming Guide, "Warp Shuffle Functions" and the
+// following).
 #pragma once
 
 #include <type_traits>
 
 // A macro, so that the checking build can tell two barriers of one kernel apart.
 #define __syncthreads() kagent_syncthreads()
-__attribute__((noinline)) inline void kagent_syncthreads() { kagent::emulate::block_barrier(__builtin_return_address(0)); }
-__attribute__((noinline)) inline int __syncthreads_count(int p) { return kagent::emulate::block_sum(p != 0, __builtin_return_address(0)); }
-__attribute__((noinline)) inline int __syncthreads_or(int p) { return kagent::emulate::block_sum(p != 0, __builtin_return_address(0)) > 0; }
-__attribute__((noinline)) inline int __syncthreads_and(int p) { return kagent::emulate::block_sum(p == 0, __builtin_return_address(0)) == 0; }
+__attribute__((noinline)) inline void kagent_syncthreads() {
+  kagent::emulate::block_barrier(__builtin_return_address(0));
+}
+__attribute__((noinline)) inline int __syncthreads_count(int p) {
+  return kagent::emulate::block_sum(p != 0, __builtin_return_address(0));
+}
+__attribute__((noinline)) inline int __syncthreads_or(int p) {
+  return kagent::emulate::block_sum(p != 0, __builtin_return_address(0)) > 0;
+}
+__attribute__((noinline)) inline int __syncthreads_and(int p) {
+  return kagent::emulate::block_sum(p == 0, __builtin_return_address(0)) == 0;
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) { kagent::emulate::exchange(mask, 0); }
 inline void __threadfence() { kagent::emulate::atomic_done(); }
 inline void __threadfence_block() { kagent::emulate::atomic_done(); }
@@ -52,7 +61,8 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T v, int with, int width = 32) {
   const unsigned me = kagent::emulate::lane(), to = me ^ static_cast<unsigned>(with);
   // Lanes of later groups are out of reach, those of earlier ones are not.
-  return kagent::emulate::shuffle(mask, v, (to & ~static_cast<unsigned>(width - 1)) <= (me & ~static_cast<unsigned>(width - 1)) ? to & 31 : me);
+  return kagent::emulate::shuffle(
+      mask, v, (to & ~static_cast<unsigned>(width - 1)) <= (me & ~static_cast<unsigned>(width - 1)) ? to & 31 : me);
 }
 
 inline unsigned __ballot_sync(unsigned mask, int p) {
@@ -94,9 +104,24 @@ T reduce(unsigned mask, T v, Op op) {
   return all;
 }
 }  // namespace kagent::emulate
-template <class T> T __reduce_add_sync(unsigned m, T v) { return kagent::emulate::reduce(m, v, [](T a, T b) { return static_cast<T>(a + b); }); }
-template <class T> T __reduce_min_sync(unsigned m, T v) { return kagent::emulate::reduce(m, v, [](T a, T b) { return b < a ? b : a; }); }
-template <class T> T __reduce_max_sync(unsigned m, T v) { return kagent::emulate::reduce(m, v, [](T a, T b) { return a < b ? b : a; }); }
-inline unsigned __reduce_and_sync(unsigned m, unsigned v) { return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a & b; }); }
-inline unsigned __reduce_or_sync(unsigned m, unsigned v) { return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a | b; }); }
-inline unsigned __reduce_xor_sync(unsigned m, unsigned v) { return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a ^ b; }); }
+template <class T>
+T __reduce_add_sync(unsigned m, T v) {
+  return kagent::emulate::reduce(m, v, [](T a, T b) { return static_cast<T>(a + b); });
+}
+template <class T>
+T __reduce_min_sync(unsigned m, T v) {
+  return kagent::emulate::reduce(m, v, [](T a, T b) { return b < a ? b : a; });
+}
+template <class T>
+T __reduce_max_sync(unsigned m, T v) {
+  return kagent::emulate::reduce(m, v, [](T a, T b) { return a < b ? b : a; });
+}
+inline unsigned __reduce_and_sync(unsigned m, unsigned v) {
+  return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a & b; });
+}
+inline unsigned __reduce_or_sync(unsigned m, unsigned v) {
+  return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a | b; });
+}
+inline unsigned __reduce_xor_sync(unsigned m, unsigned v) {
+  return kagent::emulate::reduce(m, v, [](unsigned a, unsigned b) { return a ^ b; });
+}
