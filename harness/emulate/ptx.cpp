@@ -125,6 +125,12 @@ std::string literal(const std::string& text) {
   return out;
 }
 
+// `{ .reg .pred p; ... }` without its outer braces.
+std::string without_scope(const std::string& text) {
+  const std::string all = trimmed(text);
+  return all.size() >= 2 && all.front() == '{' && all.back() == '}' ? all.substr(1, all.size() - 2) : all;
+}
+
 // `"=f"(d[0])` -> d[0]
 std::optional<std::string> expression(const std::string& operand) {
   const std::size_t open =
@@ -191,7 +197,7 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
   std::string out = "(";
   // The one idiom with a predicate of its own: is the barrier's phase over?
   static const std::regex kTryWait(
-      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.cta)?\\."
+      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.(?:cta|cluster))?\\."
       "shared(?:::cta)?\\.b64\\s+\\1\\s*,"
       "\\s*\\[%(\\d)\\]\\s*,\\s*%(\\d)\\s*(?:,\\s*%\\d\\s*)?;\\s*selp\\.[us]32\\s+%(\\d)\\s*,\\s*1\\s*,\\s*0\\s*,\\s*"
       "\\1\\s*;\\s*\\}?\\s*");
@@ -202,9 +208,9 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
     };
     return "(kagent::ptx::mbarrier_try_wait(" + operand(4) + ", " + operand(2) + ", " + operand(3) + "))";
   }
-  for (const std::string& raw : split(text, ';')) {
+  for (const std::string& raw : split(without_scope(text), ';')) {
     const std::string one = trimmed(raw);
-    if (one.empty()) continue;
+    if (one.empty() || one.starts_with(".reg")) continue;  // a register that is used is no operand: named there
     auto call = instruction(one, operands);
     if (auto* unknown = std::get_if<UnknownPtx>(&call)) return *unknown;
     if (!std::get<std::string>(call).empty()) out += std::get<std::string>(call) + ", ";
