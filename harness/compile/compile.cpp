@@ -1,9 +1,8 @@
 #include "harness/compile/compile.h"
 
 #include <algorithm>
-#include <regex>
-#include <sstream>
 
+#include "harness/compile/errors.h"
 #include "harness/compile/ptx_facts.h"
 #include "harness/compile/shims.h"
 
@@ -71,25 +70,6 @@ std::vector<std::string> flags_of(const Options& options) {
                                     "--ptxas-options=-v",    "-pch"};
   for (const std::string& folder : options.include) flags.push_back("-I" + folder);
   return flags;
-}
-
-json errors_in(const std::string& log) {
-  static const std::regex kError("^(.*)\\((\\d+)\\): (?:catastrophic )?(error|fatal error)[^:]*: (.*)$");
-  json errors = json::array();
-  std::istringstream lines(log);
-  std::string line;
-  while (std::getline(lines, line) && errors.size() < 50) {
-    std::smatch m;
-    if (line.size() > 2000) line.resize(2000);
-    if (!std::regex_match(line, m, kError)) continue;
-    std::string message = m[4];
-    std::replace_if(
-        message.begin(), message.end(), [](unsigned char c) { return c < 32; }, ' ');
-    const bool own = m[1].str() == kAnswerName;
-    const long number = std::strtol(m[2].str().c_str(), nullptr, 10);
-    errors.push_back({{"line", own ? json(number) : json()}, {"message", own ? message : m[1].str() + ": " + message}});
-  }
-  return errors;
 }
 
 Compiled compile(const Nvrtc& nvrtc, const Options& options, const Source& source,

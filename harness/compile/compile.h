@@ -33,7 +33,4 @@ Compiled compile(const Nvrtc& nvrtc, const Options& options, const Source& sourc
 // NVRTC's flags for these options: part of the cache's key.
 std::vector<std::string> flags_of(const Options& options);
 
-// Errors of a compiler log with the answer's own lines; control characters are gone.
-nlohmann::json errors_in(const std::string& log);
-
 }  // namespace kagent::compile

@@ -3,19 +3,40 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <regex>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <vector>
+
+#include "harness/compile/scan.h"
 
 namespace kagent::compile {
 namespace {
 
 using nlohmann::json;
 
+// A name can refer to parts of itself (S0_, T_), and each level of such references can double what it stands for: a few
+// hundred bytes name terabytes. So many references make at most some megabytes; kernels have two or three.
+constexpr std::size_t kMostReferences = 30;
+constexpr std::size_t kMostSymbol = 4096;  // bytes
+
+bool is_small(std::string_view symbol) {
+  std::size_t references = 0;
+  for (std::size_t i = 0; i < symbol.size() && symbol.size() <= kMostSymbol; ++i) {
+    if (symbol[i] != 'S' && symbol[i] != 'T') continue;
+    Scan scan(symbol, i + 1);
+    scan.run([](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); });
+    if (scan.take("_")) ++references;
+  }
+  return symbol.size() <= kMostSymbol && references <= kMostReferences;
+}
+
 std::string demangled(const std::string& symbol) {
-  if (!symbol.starts_with("_Z")) return "";  // the demangler takes "w" for a type
+  if (!symbol.starts_with("_Z") || !is_small(symbol)) return "";  // the demangler takes "w" for a type
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                     std::free);
@@ -116,19 +137,32 @@ void describe_pointer(const std::string& type, json& param) {
   param["const"] = is_const;
 }
 
+// `.param .u64 .ptr .global .align 4 k_param_0,`, `.param .align 8 .b8 k_param_1[24]`
 json parameter(const std::string& line, const std::string& type) {
-  static const std::regex kParam(
-      "\\.param\\s+(?:\\.align\\s+(\\d+)\\s+)?\\.(\\w+)(?:\\s+\\.ptr[^_]*?)?\\s+[\\w$]+(?:\\[(\\d+)\\])?\\s*,?\\s*$");
-  std::smatch m;
   json out = {{"size", 0}, {"align", 1}, {"kind", "int"}, {"pointee", nullptr}, {"const", nullptr}};
-  if (!std::regex_search(line, m, kParam)) return out;
-  const std::string kind = m[2];
-  if (m[3].matched) {
-    const int align = m[1].matched ? std::stoi(m[1]) : 1;
-    out.update({{"size", std::stoi(m[3])}, {"align", align}, {"kind", "struct"}});
+  Scan scan(line, line.find(".param"));
+  scan.take(".param");
+  scan.blanks();
+  int align = 1;
+  if (scan.take(".align")) {
+    scan.blanks();
+    align = scan.number().value_or(1);
+    scan.blanks();
+  }
+  if (!scan.take(".")) return out;
+  const std::string_view kind = scan.word();
+  scan.blanks();
+  while (scan.next() == '.' || is_digit(scan.next())) {  // .ptr and what it says of the pointer
+    scan.take(".");
+    scan.word();
+    scan.blanks();
+  }
+  if (kind.empty() || scan.run([](char c) { return is_word(c) || c == '$'; }).empty()) return out;
+  if (scan.take("[")) {
+    out.update({{"size", scan.number().value_or(0)}, {"align", align}, {"kind", "struct"}});
     return out;
   }
-  const int bits = std::atoi(kind.c_str() + 1);
+  const int bits = Scan(kind, 1).number().value_or(0);
   out.update({{"size", bits / 8}, {"align", bits / 8}, {"kind", kind[0] == 'f' ? "float" : "int"}});
   if (bits == 64 && kind[0] != 'f' && (type.empty() || type.find('*') != std::string::npos)) {
     out["kind"] = "pointer";
@@ -137,9 +171,15 @@ json parameter(const std::string& line, const std::string& type) {
   return out;
 }
 
-int number_after(const std::string& text, const std::regex& pattern) {
-  std::smatch m;
-  return std::regex_search(text, m, pattern) ? std::stoi(m[1]) : 0;
+// The first number that stands between these two texts; 0 if none does.
+int number_between(std::string_view text, std::string_view before, std::string_view after) {
+  for (std::size_t end = text.find(after); end != std::string_view::npos; end = text.find(after, end + 1)) {
+    std::size_t begin = end;
+    while (begin > 0 && is_digit(text[begin - 1])) --begin;
+    const std::optional<int> number = Scan(text.substr(begin, end - begin)).number();
+    if (number && text.substr(0, begin).ends_with(before)) return *number;
+  }
+  return 0;
 }
 
 // ptxas's report on one symbol.
@@ -148,32 +188,38 @@ void add_resources(const std::string& log, const std::string& symbol, json& fact
   const std::size_t begin = log.rfind("Compiling entry function '" + symbol + "'");
   std::string part;
   if (begin != std::string::npos) part = log.substr(begin, log.find("Compiling entry function", begin + 10) - begin);
-  static const std::regex kRegisters("Used (\\d+) registers");
-  static const std::regex kShared("(\\d+) bytes smem");
-  static const std::regex kStack("(\\d+) bytes stack frame");
-  static const std::regex kStores("(\\d+) bytes spill stores");
-  static const std::regex kLoads("(\\d+) bytes spill loads");
-  facts["registers"] = number_after(part, kRegisters);
-  facts["static_shared_bytes"] = number_after(part, kShared);
-  facts["local_bytes"] = number_after(part, kStack);
-  facts["spill_store_bytes"] = number_after(part, kStores);
-  facts["spill_load_bytes"] = number_after(part, kLoads);
+  facts["registers"] = number_between(part, "Used ", " registers");
+  facts["static_shared_bytes"] = number_between(part, "", " bytes smem");
+  facts["local_bytes"] = number_between(part, "", " bytes stack frame");
+  facts["spill_store_bytes"] = number_between(part, "", " bytes spill stores");
+  facts["spill_load_bytes"] = number_between(part, "", " bytes spill loads");
+}
+
+// `.maxntid 256, 1, 1`: one to three numbers, the others 1. No number of threads or blocks is larger than kMost.
+std::optional<std::array<std::int64_t, 3>> three_after(const std::string& head, std::string_view directive) {
+  constexpr int kMost = 1 << 20;
+  const std::size_t at = head.find(directive);
+  if (at == std::string::npos) return std::nullopt;
+  Scan scan(head, at + directive.size());
+  std::array<std::int64_t, 3> numbers = {1, 1, 1};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    scan.blanks();
+    const std::optional<int> number = scan.number();
+    if (!number && i == 0) return std::nullopt;
+    if (!number) break;
+    numbers[i] = std::min(*number, kMost);
+    scan.blanks();
+    if (!scan.take(",")) break;
+  }
+  return numbers;
 }
 
 // Directives between the parameter list and the body.
 void add_directives(const std::string& head, json& facts) {
-  static const std::regex kMax("\\.maxntid\\s+(\\d+)(?:,\\s*(\\d+))?(?:,\\s*(\\d+))?");
-  static const std::regex kCluster("\\.reqnctapercluster\\s+(\\d+)(?:,\\s*(\\d+))?(?:,\\s*(\\d+))?");
-  const auto three = [](const std::smatch& m) {
-    return std::vector<int>{std::stoi(m[1]), m[2].matched ? std::stoi(m[2]) : 1, m[3].matched ? std::stoi(m[3]) : 1};
-  };
-  std::smatch m;
-  facts["max_threads"] = 1024;
-  if (std::regex_search(head, m, kMax)) {
-    const auto n = three(m);
-    facts["max_threads"] = n[0] * n[1] * n[2];
-  }
-  facts["required_cluster"] = std::regex_search(head, m, kCluster) ? json(three(m)) : json();
+  const auto threads = three_after(head, ".maxntid");
+  facts["max_threads"] = threads ? (*threads)[0] * (*threads)[1] * (*threads)[2] : 1024;
+  const auto cluster = three_after(head, ".reqnctapercluster");
+  facts["required_cluster"] = cluster ? json(*cluster) : json();
 }
 
 }  // namespace
@@ -195,18 +241,21 @@ json kernel_facts(const std::string& ptx_text, const std::string& log, const std
   const std::string ptx = bare(ptx_text);
   const std::string source = bare(source_text);
   json kernels = json::object();
+  std::size_t open = 0;
+  std::size_t body = 0;
   for (std::size_t at = ptx.find(".entry "); at != std::string::npos; at = ptx.find(".entry ", at + 1)) {
-    const std::size_t open = ptx.find('(', at);
-    const std::size_t body = ptx.find('{', at);
+    if (open <= at) open = ptx.find('(', at);
+    if (body <= at) body = ptx.find('{', at);
     if (open == std::string::npos || body == std::string::npos) break;
-    const std::string symbol = trimmed(ptx.substr(at + 7, std::min(open, body) - at - 7));
+    const std::size_t end = std::min(open, body);
+    if (end - at > kMostSymbol) continue;
+    const std::string symbol = trimmed(ptx.substr(at + 7, end - at - 7));
     const bool mangled = !demangled(symbol).empty();
     const std::vector<std::string> types =
         mangled ? types_of_signature(demangled(symbol)) : types_in_source(source, symbol);
     json params = json::array();
     std::string head;
-    if (open < body) {
-      const std::size_t close = ptx.find(')', open);
+    if (const std::size_t close = ptx.find(')', open); open < close && close < body) {
       std::istringstream lines(ptx.substr(open + 1, close - open - 1));
       std::string line;
       std::size_t i = 0;

@@ -1,8 +1,11 @@
 #include "harness/compile/source.h"
 
 #include <algorithm>
-#include <regex>
+#include <optional>
 #include <sstream>
+#include <string_view>
+
+#include "harness/compile/scan.h"
 
 namespace kagent::compile {
 namespace {
@@ -14,12 +17,25 @@ const std::vector<std::string>& canonical_order() {
   return kOrder;
 }
 
-// The prefix is compiled outside the seal: only NVIDIA's own headers may stand in it. No component can be "..".
+// "cub/block/block_reduce.cuh": no component can be "..".
+bool is_path_below(std::string_view header, std::string_view folder) {
+  Scan scan(header);
+  if (!scan.take(folder)) return false;
+  bool any = false;
+  while (scan.take("/")) {
+    any = true;
+    if (scan.word().empty()) return false;
+    if (scan.take(".") && scan.run([](char c) { return c >= 'a' && c <= 'z'; }).empty()) return false;
+  }
+  return any && scan.done();
+}
+
+// The prefix is compiled outside the seal: only NVIDIA's own headers may stand in it.
 bool hoistable(const std::string& header) {
-  static const std::regex kOwn("(?:cub|cuda|cooperative_groups)(?:/[A-Za-z0-9_]+(?:\\.[a-z]+)?)+");
   const auto& order = canonical_order();
-  return header.size() < 200 &&
-         (std::find(order.begin(), order.end(), header) != order.end() || std::regex_match(header, kOwn));
+  if (header.size() >= 200) return false;
+  return std::find(order.begin(), order.end(), header) != order.end() || is_path_below(header, "cub") ||
+         is_path_below(header, "cuda") || is_path_below(header, "cooperative_groups");
 }
 
 std::size_t rank(const std::string& header) {
@@ -29,27 +45,59 @@ std::size_t rank(const std::string& header) {
 
 constexpr std::size_t kMostHoisted = 32;  // later ones stay where they are
 
-// The line without comments that begin and end in it, trimmed; `in_comment` is carried from line to line.
+// The line without comments that begin and end in it, trimmed; `in_comment` is carried from line to line. What looks
+// like a comment inside a string is none.
 std::string code_of(const std::string& line, bool& in_comment) {
   std::string out;
+  bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (in_comment) {
       if (line.compare(i, 2, "*/") == 0) {
         in_comment = false;
         ++i;
       }
+    } else if (quoted) {
+      if (line[i] == '\\' && i + 1 < line.size()) out += line[i++];
+      if (line[i] == '"') quoted = false;
+      out += line[i];
     } else if (line.compare(i, 2, "/*") == 0) {
       in_comment = true;
       ++i;
     } else if (line.compare(i, 2, "//") == 0) {
       break;
     } else {
+      quoted = line[i] == '"' && (i == 0 || line[i - 1] != '\'');
       out += line[i];
     }
   }
   const std::size_t begin = out.find_first_not_of(" \t");
   const std::size_t end = out.find_last_not_of(" \t\r");
   return begin == std::string::npos ? "" : out.substr(begin, end - begin + 1);
+}
+
+// `#include <cuda_fp16.h>`, quoted or not, and nothing else on the line.
+std::optional<std::string> included(const std::string& code) {
+  Scan scan(code);
+  if (!scan.take("#")) return std::nullopt;
+  scan.blanks();
+  if (!scan.take("include")) return std::nullopt;
+  scan.blanks();
+  if (!scan.take("<") && !scan.take("\"")) return std::nullopt;
+  const std::string_view header = scan.run([](char c) { return c != '>' && c != '"'; });
+  if (header.empty() || !(scan.take(">") || scan.take("\"")) || !scan.done()) return std::nullopt;
+  return std::string(header);
+}
+
+// A word that would make the text mean another program elsewhere.
+std::optional<std::string> forbidden_word(const std::string& code) {
+  constexpr std::string_view kForbidden[] = {"__CUDACC_RTC__", "__DATE__", "__TIME__", "__TIMESTAMP__",
+                                             "__INCLUDE_LEVEL__"};
+  for (Scan scan(code); !scan.done();) {
+    const std::string_view word = scan.word();
+    if (std::find(std::begin(kForbidden), std::end(kForbidden), word) != std::end(kForbidden)) return std::string(word);
+    scan.run([](char c) { return !is_word(c); });
+  }
+  return std::nullopt;
 }
 
 std::string clean(const std::string& text) {
@@ -69,9 +117,6 @@ std::string prefix_of(const std::vector<std::string>& headers) {
 }
 
 Source prepare_source(const std::string& answer) {
-  static const std::regex kInclude("#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
-  static const std::regex kForbidden("\\b(__CUDACC_RTC__|__DATE__|__TIME__|__TIMESTAMP__|__INCLUDE_LEVEL__)\\b");
-  static const std::regex kLaunch("<<<");
   Source source;
   if (answer.size() > kMaxSourceBytes) {
     source.error = SourceError{1, "the CUDA block is larger than 1 MiB"};
@@ -83,27 +128,26 @@ Source prepare_source(const std::string& answer) {
   bool leading = true;
   bool in_comment = false;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const std::string code = line.size() < 4000 ? code_of(line, in_comment) : line;
-    std::smatch match;
-    if (line.size() < 4000 && std::regex_search(code, match, kForbidden)) {
+    const std::string code = code_of(line, in_comment);
+    if (const auto word = forbidden_word(code)) {
       source.error =
-          SourceError{number, match[1].str() + " is not allowed: the program must be the same wherever it is compiled"};
+          SourceError{number, *word + " is not allowed: the program must be the same wherever it is compiled"};
       return source;
     }
-    if (line.size() < 4000 && std::regex_search(code, kLaunch)) {
+    if (code.find("<<<") != std::string::npos) {
       source.error = SourceError{
           number,
           "<<<...>>> launches do not exist here: this block is device code, launch by kg.launch in the python block"};
       return source;
     }
-    if (leading && line.size() < 4000 && source.headers.size() < kMostHoisted &&
-        std::regex_match(code, match, kInclude) && hoistable(match[1].str())) {
-      if (std::find(source.headers.begin(), source.headers.end(), match[1].str()) == source.headers.end())
-        source.headers.push_back(match[1].str());
+    const std::optional<std::string> header = included(code);
+    if (leading && header && source.headers.size() < kMostHoisted && hoistable(*header)) {
+      if (std::find(source.headers.begin(), source.headers.end(), *header) == source.headers.end())
+        source.headers.push_back(*header);
       body += "// " + code + "\n";
       continue;
     }
-    if (!code.empty() && !std::regex_match(code, match, kInclude) && code != "#pragma once") leading = false;
+    if (!code.empty() && !header && code != "#pragma once") leading = false;
     // #line and GNU's # 12 "file" would move the answer's own line numbers.
     const bool moves =
         !code.empty() && code[0] == '#' &&

@@ -62,6 +62,25 @@ constexpr Known kKnown[] = {
     {"mov\\.[bus]32", "mov"},
 };
 
+// std::regex recurses once a character: longer texts are not looked at. Nothing that is known comes near these.
+constexpr std::size_t kMostOpcode = 120;
+constexpr std::size_t kMostArgument = 200;
+constexpr std::size_t kMostWait = 1000;
+constexpr std::size_t kMostCall = std::size_t{1} << 20;  // bytes: an operand may be named again and again
+
+const Known* known(const std::string& opcode) {
+  static const std::vector<std::regex> kOpcodes = [] {
+    std::vector<std::regex> made;
+    for (const Known& each : kKnown) made.emplace_back(each.opcode);
+    return made;
+  }();
+  if (opcode.size() > kMostOpcode) return nullptr;
+  for (std::size_t i = 0; i < kOpcodes.size(); ++i) {
+    if (std::regex_match(opcode, kOpcodes[i])) return &kKnown[i];
+  }
+  return nullptr;
+}
+
 constexpr std::array<std::pair<const char*, const char*>, 5> kRegisters = {{
     {"laneid", "kagent::emulate::lane()"},
     {"warpid", "(kagent::emulate::thread_rank() / 32)"},
@@ -145,6 +164,7 @@ std::optional<std::string> argument(const std::string& text, const std::vector<s
   static const std::regex kOperand("\\[?\\s*%(\\d+)\\s*(?:\\+\\s*(\\d+)\\s*)?\\]?");
   static const std::regex kNumber("(?:0[xX][0-9a-fA-F]+|\\d+)");
   std::smatch match;
+  if (text.size() > kMostArgument) return std::nullopt;
   if (std::regex_match(text, match, kOperand)) {
     const auto index = static_cast<std::size_t>(std::stoul(match[1].str().substr(0, 4)));
     if (index >= operands.size()) return std::nullopt;
@@ -161,23 +181,22 @@ std::optional<std::string> argument(const std::string& text, const std::vector<s
 std::variant<std::string, UnknownPtx> instruction(const std::string& text, const std::vector<std::string>& operands) {
   const std::size_t end = text.find_first_of(" \t\n");
   const std::string opcode = text.substr(0, end);
-  for (const Known& known : kKnown) {
-    if (!std::regex_match(opcode, std::regex(known.opcode))) continue;
-    if (*known.function == '\0') return std::string();
-    std::string rest = end == std::string::npos ? "" : text.substr(end);
-    for (char& c : rest) {
-      if (c == '{' || c == '}') c = ' ';
-    }
-    std::string call;
-    for (const std::string& part : split(rest, ',')) {
-      if (trimmed(part) == "_") continue;  // a result that nobody wants
-      const auto value = argument(trimmed(part), operands);
-      if (!value) return UnknownPtx{opcode + " with " + trimmed(part)};
-      call += (call.empty() ? "" : ", ") + *value;
-    }
-    return std::string("kagent::ptx::") + known.function + "(" + call + ")";
+  const Known* as = known(opcode);
+  if (as == nullptr) return UnknownPtx{opcode};
+  if (*as->function == '\0') return std::string();
+  std::string rest = end == std::string::npos ? "" : text.substr(end);
+  for (char& c : rest) {
+    if (c == '{' || c == '}') c = ' ';
   }
-  return UnknownPtx{opcode};
+  std::string call;
+  for (const std::string& part : split(rest, ',')) {
+    if (trimmed(part) == "_") continue;  // a result that nobody wants
+    const auto value = argument(trimmed(part), operands);
+    if (!value) return UnknownPtx{opcode + " with " + trimmed(part)};
+    call += (call.empty() ? "" : ", ") + *value;
+    if (call.size() > kMostCall) return UnknownPtx{opcode + " with operands that are too long"};
+  }
+  return std::string("kagent::ptx::") + as->function + "(" + call + ")";
 }
 
 }  // namespace
@@ -197,12 +216,13 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
   std::string out = "(";
   // The one idiom with a predicate of its own: is the barrier's phase over?
   static const std::regex kTryWait(
-      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.(?:cta|cluster))?\\."
+      "\\s*\\{?\\s*\\.reg\\s+\\.pred\\s+(\\w+)\\s*;\\s*mbarrier\\.(?:try|test)_wait\\.parity(?:\\.acquire\\.(?:cta|"
+      "cluster))?\\."
       "shared(?:::cta)?\\.b64\\s+\\1\\s*,"
       "\\s*\\[%(\\d)\\]\\s*,\\s*%(\\d)\\s*(?:,\\s*%\\d\\s*)?;\\s*selp\\.[us]32\\s+%(\\d)\\s*,\\s*1\\s*,\\s*0\\s*,\\s*"
       "\\1\\s*;\\s*\\}?\\s*");
   const std::string text = literal(parts[0]);
-  if (std::smatch match; std::regex_match(text, match, kTryWait)) {
+  if (std::smatch match; text.size() <= kMostWait && std::regex_match(text, match, kTryWait)) {
     const auto operand = [&](int group) {
       return argument("%" + match[static_cast<std::size_t>(group)].str(), operands).value_or("0");
     };
@@ -214,6 +234,7 @@ std::variant<std::string, UnknownPtx> translate_asm(const std::string& statement
     auto call = instruction(one, operands);
     if (auto* unknown = std::get_if<UnknownPtx>(&call)) return *unknown;
     if (!std::get<std::string>(call).empty()) out += std::get<std::string>(call) + ", ";
+    if (out.size() > kMostCall) return UnknownPtx{"a statement that is too long"};
   }
   return out + "static_cast<void>(0))";
 }

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
-#include <sstream>
+#include <string_view>
 
-#include "harness/compile/compile.h"
+#include "harness/compile/scan.h"
 #include "harness/emulate/ptx.h"
 
 namespace kagent::emulate {
 namespace {
+
+using compile::is_blank;
+using compile::is_word;
+using compile::Scan;
 
 // Comments, and what strings contain, as blanks of the same length: positions stay.
 std::string blanked(const std::string& text) {
@@ -50,7 +53,7 @@ std::string blanked(const std::string& text) {
   return out;
 }
 
-std::size_t newlines(const std::string& text) {
+std::size_t newlines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -58,68 +61,205 @@ int line_at(const std::string& text, std::size_t at) {
   return static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
 }
 
-// Braces open at `at`, those of namespaces and extern "C" left out: 0 is file scope.
-int depth_at(const std::string& code, std::size_t at) {
-  static const std::regex kTransparent("(?:namespace\\s*[\\w:]*|extern\\s*\"\\s*\")\\s*$");
-  std::vector<bool> open;
-  for (std::size_t i = 0; i < at; ++i) {
-    if (code[i] == '{') {
-      const std::string before = code.substr(i > 120 ? i - 120 : 0, std::min<std::size_t>(i, 120));
-      open.push_back(!std::regex_search(before, kTransparent));
-    }
-    if (code[i] == '}' && !open.empty()) open.pop_back();
+// Does the brace at `at` open a namespace or an extern "C" block (whose name is blanked: " ")? The text inside is at
+// file scope still.
+bool is_transparent(std::string_view code, std::size_t at) {
+  const auto back = [&](auto wanted) {
+    const std::size_t end = at;
+    while (at > 0 && wanted(code[at - 1])) --at;
+    return code.substr(at, end - at);
+  };
+  const auto name = [](char c) { return is_word(c) || c == ':'; };
+  back(is_blank);
+  if (at > 0 && code[at - 1] == '"') {
+    --at;
+    back(is_blank);
+    if (at == 0 || code[--at] != '"') return false;
+    back(is_blank);
+    return back(is_word) == "extern";
   }
-  return static_cast<int>(std::count(open.begin(), open.end(), true));
+  if (back(name) == "namespace") return true;
+  back(is_blank);
+  return back(is_word) == "namespace";
+}
+
+struct DynamicShared {
+  std::string type, name;
+  std::size_t end = 0;  // one past the semicolon
+};
+
+// `extern __shared__ __align__(16) float x[];` whose first word begins at `at`.
+std::optional<DynamicShared> declared_at(std::string_view code, std::size_t at) {
+  constexpr std::size_t kMostType = 500;
+  Scan scan(code, at);
+  const auto in_brackets = [&] {  // ( 16 )
+    scan.blanks();
+    if (!scan.take("(")) return false;
+    scan.blanks();
+    scan.number();
+    scan.blanks();
+    return scan.take(")");
+  };
+  if (scan.word() != "extern") return std::nullopt;
+  bool shared = false;
+  std::size_t type = 0;
+  for (;;) {
+    scan.blanks();
+    type = scan.at();
+    const std::string_view word = scan.word();
+    if (word == "__shared__")
+      shared = true;
+    else if ((word == "__align__" || word == "alignas") && !in_brackets())
+      return std::nullopt;
+    else if (word != "__align__" && word != "alignas" && word != "volatile")
+      break;
+  }
+  if (!shared) return std::nullopt;
+  scan = Scan(code, type);
+  std::size_t name = type, type_end = type;
+  std::string_view last;
+  while (scan.at() - type < kMostType) {
+    scan.run([](char c) { return is_blank(c) || c == ':' || c == '<' || c == '>' || c == ','; });
+    const std::size_t begin = scan.at();
+    const std::string_view word = scan.word();
+    if (word.empty()) break;
+    if (last != "__align__") type_end = begin;
+    last = word;
+    name = begin;
+    if (word == "__align__" && !in_brackets()) return std::nullopt;
+  }
+  scan.blanks();
+  if (!scan.take("[")) return std::nullopt;
+  scan.blanks();
+  if (!scan.take("]")) return std::nullopt;
+  scan.blanks();
+  if (!scan.take(";")) return std::nullopt;
+  while (type_end > type && is_blank(code[type_end - 1])) --type_end;
+  if (type_end == type || last == "__align__" || compile::is_digit(code[type])) return std::nullopt;
+  return DynamicShared{std::string(code.substr(type, type_end - type)), std::string(code.substr(name, last.size())),
+                       scan.at()};
 }
 
 // `extern __shared__ float x[];` becomes a pointer, at file scope a macro.
 std::string dynamic_shared(const std::string& body) {
-  static const std::regex kDeclared(
-      R"(extern\s+((?:(?:__shared__|__align__\s*\(\s*\d+\s*\)|alignas\s*\(\s*\d+\s*\)|volatile)\s*)+)([A-Za-z_][\w:<>,\s]*?)\s*(?:__align__\s*\(\s*\d+\s*\)\s*)?\b(\w+)\s*\[\s*\]\s*;)");
   const std::string code = blanked(body);
   std::string out;
-  std::size_t done = 0;
-  for (std::sregex_iterator it(code.begin(), code.end(), kDeclared), end; it != end; ++it) {
-    if ((*it)[1].str().find("__shared__") == std::string::npos) continue;
-    const auto at = static_cast<std::size_t>(it->position());
-    out += body.substr(done, at - done);
-    const std::string type = (*it)[2], name = (*it)[3];
-    if (depth_at(code, at) == 0) {
-      out += "\n#define " + name + " (static_cast<" + type + "*>(kagent::emulate::dynamic_shared()))\n#line " +
-             std::to_string(line_at(code, at + static_cast<std::size_t>(it->length()))) + " \"" + compile::kAnswerName +
-             "\"\n";
-    } else {
-      out += type + "* " + name + " = static_cast<" + type + "*>(kagent::emulate::dynamic_shared());";
-      out += std::string(newlines(it->str()), '\n');
+  std::vector<bool> open;  // braces; true: those of a function or a class
+  std::size_t inside = 0;  // how many of them are
+  int line = 1;
+  for (std::size_t at = 0; at < body.size();) {
+    const bool begins = at == 0 || !is_word(code[at - 1]);
+    const auto found = begins && code[at] == 'e' ? declared_at(code, at) : std::nullopt;
+    if (!found) {
+      if (code[at] == '{') {
+        open.push_back(!is_transparent(code, at));
+        inside += open.back() ? 1 : 0;
+      } else if (code[at] == '}' && !open.empty()) {
+        inside -= open.back() ? 1 : 0;
+        open.pop_back();
+      }
+      line += code[at] == '\n' ? 1 : 0;
+      out += body[at++];
+      continue;
     }
-    done = at + static_cast<std::size_t>(it->length());
+    const std::size_t lines = newlines(std::string_view(code).substr(at, found->end - at));
+    line += static_cast<int>(lines);
+    const std::string pointer = "static_cast<" + found->type + "*>(kagent::emulate::dynamic_shared())";
+    if (inside == 0) {
+      out += "\n#define " + found->name + " (" + pointer + ")\n#line " + std::to_string(line) + " \"" +
+             compile::kAnswerName + "\"\n";
+    } else {
+      out += found->type + "* " + found->name + " = " + pointer + ";" + std::string(lines, '\n');
+    }
+    at = found->end;
   }
-  return out + body.substr(done);
+  return out;
 }
 
-// Replaces asm statements by calls, in place; lines stay.
+// One past the `)` of the asm statement whose first word begins at `at`, the end of the text if there is none.
+std::optional<std::size_t> end_of_asm(std::string_view code, std::size_t at) {
+  Scan scan(code, at);
+  const std::string_view word = scan.word();
+  if (word != "asm" && word != "__asm__" && word != "__asm") return std::nullopt;
+  scan.blanks();
+  if (!scan.take("volatile")) scan.take("__volatile__");
+  scan.blanks();
+  if (!scan.take("(")) return std::nullopt;
+  std::size_t end = scan.at();
+  for (int depth = 1; depth > 0 && end < code.size(); ++end) depth += code[end] == '(' ? 1 : code[end] == ')' ? -1 : 0;
+  return end;
+}
+
+// Replaces asm statements by calls; lines stay.
 std::optional<NotEmulable> without_asm(std::string& body) {
-  static const std::regex kAssembler(R"(\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*\()");
-  std::string code = blanked(body);
-  std::smatch found;
-  for (std::size_t from = 0;
-       std::regex_search(code.cbegin() + static_cast<std::ptrdiff_t>(from), code.cend(), found, kAssembler);) {
-    const std::size_t at = from + static_cast<std::size_t>(found.position());
-    std::size_t end = at + static_cast<std::size_t>(found.length());
-    for (int depth = 1; depth > 0 && end < code.size(); ++end)
-      depth += code[end] == '(' ? 1 : code[end] == ')' ? -1 : 0;
-    const std::string statement = body.substr(at, end - at);
+  constexpr std::size_t kMostOut = 8 * compile::kMaxSourceBytes;  // operands may stand in many places of a statement
+  const std::string code = blanked(body);
+  std::string out;
+  for (std::size_t at = 0; at < body.size();) {
+    const bool begins = at == 0 || !is_word(code[at - 1]);
+    const auto end = begins && (code[at] == 'a' || code[at] == '_') ? end_of_asm(code, at) : std::nullopt;
+    if (!end) {
+      out += body[at++];
+      continue;
+    }
+    const std::string statement = body.substr(at, *end - at);
     const auto call = translate_asm(statement);
     if (const auto* unknown = std::get_if<UnknownPtx>(&call))
       return NotEmulable{"inline PTX (" + unknown->instruction.substr(0, 80) + ")", line_at(code, at)};
     std::string with = std::get<std::string>(call);
     std::replace(with.begin(), with.end(), '\n', ' ');  // an operand may stand in it twice
-    with += std::string(newlines(statement), '\n');
-    body.replace(at, end - at, with);
-    code.replace(at, end - at, with);
-    from = at + with.size();
+    out += with + std::string(newlines(statement), '\n');
+    if (out.size() > kMostOut) return NotEmulable{"inline PTX (too much of it)", line_at(code, at)};
+    at = *end;
+  }
+  body = std::move(out);
+  return std::nullopt;
+}
+
+struct Found {
+  std::string what;
+  std::size_t at = 0;
+};
+
+// `#pragma GCC`, `[[gnu::`, ... at exactly this place.
+std::optional<std::string> own_word_at(std::string_view code, std::size_t at) {
+  Scan scan(code, at);
+  for (const std::string_view word : {"__attribute__", "__attribute", "__float128", "__int128"}) {
+    if (scan.take(word)) return std::string(word);
+  }
+  if (scan.take("__builtin_")) return "__builtin_" + std::string(scan.word().substr(0, 60));
+  if (scan.take("[[")) {
+    scan.blanks();
+    if (!scan.take("gnu")) return std::nullopt;
+    scan.blanks();
+    return scan.take("::") ? std::optional<std::string>("[[gnu::") : std::nullopt;
+  }
+  if (!scan.take("#")) return std::nullopt;
+  scan.blanks();
+  if (!scan.take("pragma")) return std::nullopt;
+  scan.blanks();
+  for (const std::string_view word : {"GCC", "GNU", "weak", "redefine_extname", "message"}) {
+    if (scan.take(word)) return "#pragma " + std::string(word);
   }
   return std::nullopt;
+}
+
+// The first of the compiler's own words, which would let the text do more than CUDA can.
+std::optional<Found> own_word(std::string_view code) {
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    if (code[at] != '_' && code[at] != '[' && code[at] != '#') continue;
+    if (const auto word = own_word_at(code, at)) return Found{*word, at};
+  }
+  return std::nullopt;
+}
+
+// Kernels whose threads never wait for each other need no fibers.
+bool may_wait(std::string_view code) {
+  constexpr std::string_view kWaits[] = {
+      "sync", "asm",    "kagent::ptx", "cooperative_groups", "barrier", "wmma",        "shfl",     "vote",
+      "cub",  "atomic", "mma_",        "nanosleep",          "warp_",   "threadfence", "cp_async", "while"};
+  return std::any_of(std::begin(kWaits), std::end(kWaits),
+                     [&](std::string_view word) { return code.find(word) != std::string_view::npos; });
 }
 
 std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
@@ -133,15 +273,9 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   if (body.starts_with(start)) body.erase(0, start.size());
   if (auto no = without_asm(body)) return *no;
   const std::string code = blanked(body);
-  std::smatch found;
-  static const std::regex kWords(
-      R"((__attribute__|__attribute|\[\[\s*gnu\s*::|#\s*pragma\s+(?:GCC|GNU|weak|redefine_extname|message)|__builtin_\w+|__float128|__int128))");
-  if (std::regex_search(code, found, kWords))
-    return NotEmulable{"the compiler's own words (" + found[1].str() + ")",
-                       line_at(code, static_cast<std::size_t>(found.position()))};
+  if (const auto found = own_word(code))
+    return NotEmulable{"the compiler's own words (" + found->what + ")", line_at(code, found->at)};
 
-  static const std::regex kWaits(
-      R"(sync|asm|kagent::ptx|cooperative_groups|barrier|wmma|shfl|vote|cub|atomic|mma_|nanosleep|warp_|threadfence|cp_async|while)");
   std::string out = "#include <kagent_emulate.h>\n";
   for (const std::string& header : source.headers) out += "#include <" + header + ">\n";
   if (code.find("kagent::ptx::") != std::string::npos) out += "#include <kagent_emulate/ptx.h>\n";
@@ -153,19 +287,44 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   }
   if (names.empty()) out += "{\"\", nullptr, 0}";
   out += "\n};\nconst unsigned kagent_kernel_count = " + std::to_string(names.size()) +
-         ";\nconst bool kagent_fibers = " + (std::regex_search(code, kWaits) ? "true" : "false") + ";\n";
+         ";\nconst bool kagent_fibers = " + (may_wait(code) ? "true" : "false") + ";\n";
   return out;
 }
 
+namespace {
+
+// The answer's line in front of `error`: `answer.cu:12:5: error: ...`; 0 if this log line has none.
+int line_before(std::string_view log, std::size_t error) {
+  const std::size_t newline = log.rfind('\n', error);
+  const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+  const std::string_view file = "answer.cu:";
+  const std::size_t at = log.substr(begin, error - begin).find(file);
+  return at == std::string_view::npos ? 0 : Scan(log, begin + at + file.size()).number().value_or(0);
+}
+
+}  // namespace
+
 NotEmulable reason_in(const std::string& log) {
-  static const std::regex kNamed("(?:answer\\.cu:(\\d+):[^\\n]*)?not emulable: ([^\\n\"\\]]+)");
-  static const std::regex kMissing("fatal error: ([^\\n:]+): No such file");
-  static const std::regex kFirst("answer\\.cu:(\\d+):(?:\\d+:)? (?:fatal )?error: ([^\\n]{1,300})");
-  std::smatch match;
-  if (std::regex_search(log, match, kNamed)) return {match[2].str(), match[1].matched ? std::stoi(match[1].str()) : 0};
-  if (std::regex_search(log, match, kMissing)) return {"#include <" + match[1].str() + ">", 0};
-  if (std::regex_search(log, match, kFirst))
-    return {"the CPU's compiler does not take it: " + match[2].str(), std::stoi(match[1].str())};
+  constexpr std::size_t kMost = 300;  // bytes of a reason
+  const auto rest_of = [&](std::string_view words,
+                           std::string_view ends) -> std::optional<std::pair<std::size_t, std::string>> {
+    for (std::size_t at = log.find(words); at != std::string::npos; at = log.find(words, at + 1)) {
+      const std::size_t begin = at + words.size();
+      const std::size_t size = std::min(log.find_first_of(ends, begin), log.size()) - begin;
+      if (size > 0) return std::pair(at, log.substr(begin, std::min(size, kMost)));
+    }
+    return std::nullopt;
+  };
+  if (const auto named = rest_of("not emulable: ", "\n\"]")) return {named->second, line_before(log, named->first)};
+  if (const auto missing = rest_of("fatal error: ", "\n:");
+      missing && log.compare(missing->first + 13 + missing->second.size(), 14, ": No such file") == 0)
+    return {"#include <" + missing->second + ">", 0};
+  for (std::size_t at = log.find("error: "); at != std::string::npos; at = log.find("error: ", at + 1)) {
+    const int line = line_before(log, at);
+    if (line == 0) continue;
+    const std::size_t end = std::min({log.find('\n', at), log.size(), at + 7 + kMost});
+    return {"the CPU's compiler does not take it: " + log.substr(at + 7, end - at - 7), line};
+  }
   return {"the CPU's compiler does not take it", 0};
 }
 

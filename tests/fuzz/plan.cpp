@@ -1,9 +1,6 @@
-// Fuzz entry for the bytes of a plan. With clang: cmake -DCMAKE_CXX_COMPILER=clang++ -DKAGENT_FUZZ=ON, then
-// bin/fuzz_plan_bytes. In every build it is part of the unit tests, fed with mutations of a good plan
-// (tests/harness/plan/hostile_test.cpp).
+// The bytes of a plan: read, printed, read again, held against fixed kernels and a fixed device, packed.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "harness/plan/lifetimes.h"
@@ -11,14 +8,11 @@
 #include "harness/plan/parse.h"
 #include "harness/plan/print.h"
 #include "harness/plan/validate.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace kagent::plan;  // NOLINT
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check(const Problem& problem) {
   require(!problem.kind.empty() && !problem.message.empty());

@@ -1,20 +1,16 @@
-// Fuzz entry for the reader of model replies. With clang: cmake -DCMAKE_CXX_COMPILER=clang++ -DKAGENT_FUZZ=ON, then
-// bin/fuzz_answer. In every build it is part of the unit tests, fed with mutated replies (answer_test.cpp).
+// The reader of model replies.
+#include "agent/answer/answer.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "agent/answer/answer.h"
+#include "tests/fuzz/require.h"
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_block(const std::string& text, int line, std::string_view raw) {
   require(text.empty() || text.back() == '\n');

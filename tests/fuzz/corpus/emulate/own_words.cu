@@ -1,0 +1,3 @@
+[[ gnu :: const]] int f();
+# pragma GCC optimize("x")
+__builtin_trap

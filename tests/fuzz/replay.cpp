@@ -1,0 +1,91 @@
+// Runs a fuzz target without libFuzzer: on every file of its corpus, on all their beginnings, on mutations of them that
+// are the same at every run, and on long runs of one character or bracket. `fuzz_NAME FOLDER_OR_FILE`.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMutations = 200;              // of every file
+constexpr std::size_t kMostBeginnings = 64;  // of every file
+constexpr std::size_t kRun = 20000;          // bytes
+
+void feed(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+std::string mutated(std::string bytes, std::mt19937& generator) {
+  static const std::string kTelling = "{}[]()<>\",:;.\\\r\n \t\xff\x80`#=*%-0e9uS_" + std::string(1, '\0');
+  const auto any = [&](std::size_t below) { return generator() % std::max<std::size_t>(1, below); };
+  for (std::size_t changes = 1 + any(4); changes > 0; --changes) {
+    const std::size_t at = any(bytes.size() + 1);
+    switch (any(6)) {
+      case 0:
+        bytes.resize(at);
+        break;
+      case 1:
+        bytes.insert(at, 1, kTelling[any(kTelling.size())]);
+        break;
+      case 2:
+        bytes.erase(at, 1 + any(16));
+        break;
+      case 3:
+        bytes.insert(at, bytes.substr(any(bytes.size()), any(40)));
+        break;
+      case 4:
+        bytes.insert(at, std::string(any(200), kTelling[any(kTelling.size())]));
+        break;
+      default:
+        if (at < bytes.size()) bytes[at] = static_cast<char>(generator());
+    }
+  }
+  return bytes;
+}
+
+std::vector<fs::path> files_of(const char* path) {
+  std::vector<fs::path> files;
+  if (!fs::is_directory(path)) return {path};
+  for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2 || !fs::exists(argv[1])) {
+    std::fprintf(stderr, "usage: %s FOLDER_OR_FILE\n", argv[0]);
+    return 2;
+  }
+  std::mt19937 generator(20261201);
+  const std::vector<fs::path> files = files_of(argv[1]);
+  for (const fs::path& file : files) {
+    std::printf("%s\n", file.filename().c_str());
+    std::fflush(stdout);  // the last name is the culprit's
+    std::ifstream in(file, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    feed(bytes);
+    const std::size_t step = bytes.size() / kMostBeginnings + 1;
+    for (std::size_t size = 0; size < bytes.size(); size += step) feed(bytes.substr(0, size));
+    for (int i = 0; i < kMutations; ++i) feed(mutated(bytes, generator));
+  }
+  for (const std::string one :
+       {"[", "{\"a\":", "(", "<", "\"", "\\", " ", "\n", "x", "9", "\xff", "{{#a}}", "<think>"}) {
+    std::printf("many %s\n", one == "\n" ? "newlines" : one.c_str());
+    std::fflush(stdout);
+    std::string run;
+    while (run.size() < kRun) run += one;
+    feed(run);
+  }
+  return files.empty() ? 1 : 0;  // a corpus that is not there is no test
+}
