@@ -11,6 +11,7 @@ readonly build_packages=(g++ cmake ninja-build ccache libcurl4-openssl-dev nlohm
   libboost-context-dev
   libkainjow-mustache-dev libseccomp-dev libssl-dev libgtest-dev libgmock-dev ca-certificates)
 readonly venv_packages=(python3 python3-venv)
+readonly fuzz_packages=(clang-14)
 readonly test_packages=(clang-format-14 clang-tidy-14 git)
 
 # One set-up or build at a time in this checkout. The lock goes with the process that holds it, however it ends.
@@ -134,9 +135,10 @@ jobs_for_memory() {
   echo $((cores < by_memory ? cores : by_memory))
 }
 
-# Configures preset $1 if it never was, or for another Python, and builds it; ninja sees to everything else.
+# build_preset PRESET [TARGET]: configures the preset if it never was, or for another Python, and builds it; ninja sees to
+# everything else.
 build_preset() {
-  local dir="$root/build/$1" stamp
+  local dir="$root/build/$1" stamp target=${2:-all}
   stamp="$dir/.configured-$(printf '%s' "$python" | cat - "$root/CMakePresets.json" | sha256sum | cut -c1-16)"
   if [[ ! -e $stamp || ! -e $dir/build.ninja ]]; then
     say "configuring build/$1"
@@ -145,11 +147,11 @@ build_preset() {
       { cat "$dir/cmake.log" >&2; die "cmake failed (its reason is above)"; }
     rm -f "$dir"/.configured-*
     touch "$stamp"
-    summary >&2
+    [[ ! $python ]] || summary >&2
   fi
   # Nothing to do is silent; otherwise ninja's own progress.
-  ninja -C "$dir" -n 2>/dev/null | grep -q 'no work to do' ||
-    ninja -C "$dir" -j"$(jobs_for_memory)" >&2 || die "the build failed (the compiler's reason is above)"
+  ninja -C "$dir" -n "$target" 2>/dev/null | grep -q 'no work to do' ||
+    ninja -C "$dir" -j"$(jobs_for_memory)" "$target" >&2 || die "the build failed (the compiler's reason is above)"
 }
 
 # What was found, in a page.

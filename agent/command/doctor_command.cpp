@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/doctor/doctor.h"
@@ -23,7 +24,7 @@ void add_doctor(CLI::App& program, int& exit_code) {
     }
     const Installation& where = found.value();
     const auto findings = examine({where.python, where.library, where.compiler, where.cuda, where.cache, "runs"});
-    fmt::print("{}", *json ? to_json(findings).dump(2) + "\n" : to_text(findings));
+    fmt::print("{}", *json ? pretty(to_json(findings)) + "\n" : to_text(findings));
     exit_code = all_there(findings) ? 0 : 1;
   });
 }

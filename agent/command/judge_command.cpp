@@ -6,6 +6,7 @@
 
 #include "agent/answer/answer.h"
 #include "agent/base/file.h"
+#include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/judge_log.h"
@@ -61,8 +62,7 @@ int judge_answer(const Options& options) {
   }
   const nlohmann::json json = to_json(verdict);
   if (Status logged = log.after(json, artifacts); !logged) return fail(logged.error());
-  fmt::print("{}", options.json ? json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                                : printable_lines(verdict_text(json)));
+  fmt::print("{}", options.json ? pretty(json) + "\n" : printable_lines(verdict_text(json)));
   return verdict.exit_code();
 }
 

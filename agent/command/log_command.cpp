@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
@@ -35,7 +36,7 @@ int verify_run(const Options& options) {
     const nlohmann::json json = {{"run", options.run},     {"whole", r.problems.empty()}, {"head", r.head},
                                  {"tasks", r.tasks},       {"events", r.events},          {"blobs", r.blobs},
                                  {"problems", r.problems}, {"unfinished", r.unfinished}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", pretty(json));
   } else {
     for (const std::string& problem : r.problems) fmt::print("{}\n", printable(problem));
     fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run, state_words(r), r.tasks, r.events,

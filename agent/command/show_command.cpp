@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "agent/answer/answer.h"
+#include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
@@ -126,7 +127,7 @@ int show(const Options& options) {
     tasks.push_back({{"task", id}, {"ended", state.ended}, {"events", chain.value().events}});
   }
   if (options.json_output) {
-    fmt::print("{}\n", json{{"run", run.folder()}, {"manifest", run.manifest()}, {"tasks", tasks}}.dump(2));
+    fmt::print("{}\n", pretty({{"run", run.folder()}, {"manifest", run.manifest()}, {"tasks", tasks}}));
   } else {
     fmt::print("{}", printable_lines(page));
   }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <memory>
 
+#include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/progress.h"
@@ -106,7 +107,7 @@ int print_dry_run(const Options& options, const Task& task, const PromptSet& pro
                       {"prompt_tokens", tokens},
                       {"samples", options.samples},
                       {"cost_bound_usd", all ? json(*all) : json()}};
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", pretty(out));
   } else {
     fmt::print("{}", prompt.value());
     fmt::print(stderr, "about {} tokens; at most {} for {} first-sample requests{}\n", tokens, llm::cost_text(all),
@@ -124,9 +125,9 @@ json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end
     if (!sample.verdict) continue;
     const json verdict = sample.verdict->value("verdict", json::object());
     const json line = {{"sample", sample.number},
-                       {"outcome", verdict.value("outcome", "")},
-                       {"backend", verdict.value("backend", "")},
-                       {"faster", verdict.value("faster", false)},
+                       {"outcome", text_or(verdict, "outcome", "")},
+                       {"backend", text_or(verdict, "backend", "")},
+                       {"faster", flag_or(verdict, "faster", false)},
                        {"speedup", verdict.value("speedup", json())},
                        {"stage", verdict.value("stage", json())},
                        {"reason", verdict.value("reason", json())}};
@@ -220,7 +221,7 @@ int run_solve(const Options& options, const Installation& installation, const Ta
   if (!end) return fail(end.error().within(fmt::format("{} is whole and resumes with the same command", folder)));
   const json summary = summary_of(*log.value(), folder, end.value());
   if (options.json_output) {
-    fmt::print("{}\n", summary.dump(2));
+    fmt::print("{}\n", pretty(summary));
   } else {
     print_summary(summary);
   }

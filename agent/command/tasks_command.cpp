@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/judge/crew.h"
@@ -37,7 +38,7 @@ int list(const Options& options) {
       fmt::print("{:<8} {}{}\n", task.id, task.name, task.blind ? "  (blind)" : "");
     }
   }
-  if (options.json) fmt::print("{}\n", nlohmann::json{{"tasks", json}}.dump(2));
+  if (options.json) fmt::print("{}\n", pretty({{"tasks", json}}));
   return 0;
 }
 
@@ -50,7 +51,7 @@ int show(const Options& options) {
     nlohmann::json json = to_json(task.value());
     json["source"] = task.value().source;
     json["source_sha256"] = task.value().source_sha256;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", pretty(json));
   } else {
     fmt::print("{}", task.value().source);
   }
@@ -105,7 +106,7 @@ int study(const Options& options) {
   if (options.json) {
     nlohmann::json json = {{"task", task.value().id}};
     json.update(studied.value());
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", pretty(json));
   } else {
     print_study(task.value(), studied.value());
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -44,7 +46,7 @@ std::string head(const json& v) {
   std::string line = fmt::format("{}: {}", text(v, "task"), text(v, "outcome"));
   if (text(v, "backend") == "emulate" && text(v, "outcome") == "accepted")
     return line + " by emulation: right on this CPU; speed needs a GPU\n";
-  if (text(v, "outcome") == "accepted") line += v.value("faster", false) ? " and faster" : ", not faster";
+  if (text(v, "outcome") == "accepted") line += flag_or(v, "faster", false) ? " and faster" : ", not faster";
   if (text(v, "stage").empty()) return line + "\n";
   line += fmt::format(" at {} ({})\n  {}", text(v, "stage"), text(v, "kind"), text(v, "reason"));
   if (v.contains("line") && v["line"].is_number_integer()) {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -18,26 +20,26 @@ std::string slurp(const std::string& path) {
 std::optional<Failure> compile(Crew& crew, const std::string& source, const nlohmann::json& names, Verdict& verdict,
                                Artifacts& artifacts, Built& built) {
   const ChildReply reply = crew.compiler().ask(
-      {{"cmd", "compile"}, {"source", source}, {"arch", crew.device().value("arch", "sm_90a")}, {"names", names}},
+      {{"cmd", "compile"}, {"source", source}, {"arch", text_or(crew.device(), "arch", "sm_90a")}, {"names", names}},
       Seconds(crew.deadlines().compile));
   verdict.phases_s.emplace_back("compile", reply.elapsed_s);
   const nlohmann::json& answer = reply.answer;
   if (answer.is_object()) {
-    artifacts["compile.log"] = answer.value("log", "");
+    artifacts["compile.log"] = text_or(answer, "log", "");
     if (answer.contains("errors")) verdict.compile["errors"] = answer["errors"];
   }
   if (auto failure = failure_of(crew.compiler(), reply, "internal")) {
     if (failure->stage != "internal" && failure->block.empty()) failure->block = "cuda";
     return failure;
   }
-  verdict.compile["kernels"] = answer.value("kernels", nlohmann::json::object());
-  verdict.compile["arch"] = crew.device().value("arch", "");
-  verdict.compile["cached"] = answer.value("cached", false);
+  verdict.compile["kernels"] = object_in(answer, "kernels");
+  verdict.compile["arch"] = text_or(crew.device(), "arch", "");
+  verdict.compile["cached"] = flag_or(answer, "cached", false);
   built.kernels = verdict.compile["kernels"];
-  built.cubin_path = answer.value("cubin", "");
+  built.cubin_path = text_or(answer, "cubin", "");
   artifacts["kernels.cubin"] = slurp(built.cubin_path);
-  artifacts["kernels.ptx"] = slurp(answer.value("ptx", ""));
-  artifacts["preprocessed.cu"] = slurp(answer.value("preprocessed", ""));
+  artifacts["kernels.ptx"] = slurp(text_or(answer, "ptx", ""));
+  artifacts["preprocessed.cu"] = slurp(text_or(answer, "preprocessed", ""));
   return std::nullopt;
 }
 
@@ -51,9 +53,9 @@ std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdic
   std::optional<Failure> failure = failure_of(crew.tracer(), traced, "internal");
   nlohmann::json names = nlohmann::json::array();
   if (!failure) {
-    built.plan = traced.answer.value("plan", "");
+    built.plan = text_or(traced.answer, "plan", "");
     artifacts["plan.json"] = built.plan;
-    names = traced.answer.value("kernels", nlohmann::json::array());
+    names = array_in(traced.answer, "kernels");
   } else if (failure->block.empty() && failure->stage != "internal") {
     failure->block = "python";
   }

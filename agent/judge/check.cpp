@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "agent/base/json_text.h"
 #include "agent/judge/emulation.h"
 
 namespace kagent {
@@ -61,9 +62,9 @@ Result<Seeds> seeds_from_json(const nlohmann::json& json) {
   if (!json.is_object() || !json.contains("model") || !json["model"].is_number_integer()) {
     return Error{Code::kParse, "seeds: no model seed"};
   }
-  Result<std::vector<Draw>> visible = draws_from_json(json.value("visible", nlohmann::json()));
+  Result<std::vector<Draw>> visible = draws_from_json(array_in(json, "visible"));
   if (!visible) return visible.error();
-  Result<std::vector<Draw>> hidden = draws_from_json(json.value("hidden", nlohmann::json()));
+  Result<std::vector<Draw>> hidden = draws_from_json(array_in(json, "hidden"));
   if (!hidden) return hidden.error();
   Seeds seeds{json["model"].get<std::int64_t>(), visible.value(), hidden.value()};
   // A log decides which seeds, not how many draws or of what: fewer would be a weaker check.
@@ -99,8 +100,8 @@ std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw
     if (compared.answer.contains(key)) entry[key] = compared.answer[key];
   }
   record.push_back(entry);
-  if (compared.answer.value("passed", false)) return std::nullopt;
-  return Failure{stage, "mismatch", compared.answer.value("reason", "outputs differ"), std::nullopt, "", ""};
+  if (flag_or(compared.answer, "passed", false)) return std::nullopt;
+  return Failure{stage, "mismatch", text_or(compared.answer, "reason", "outputs differ"), std::nullopt, "", ""};
 }
 
 std::optional<Failure> check_visible(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 
+#include "agent/base/json_text.h"
 #include "agent/judge/device_facts.h"
 
 namespace kagent {
@@ -56,7 +58,7 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
   if (!worker) return worker.error();
   const ChildReply hello = worker.value()->ask({{"cmd", "hello"}}, Seconds(Deadlines().start));
   if (!hello.ok()) return crew_error(*worker.value(), hello, "starting");
-  nlohmann::json device = hello.answer.value("device", nlohmann::json::object());
+  nlohmann::json device = object_in(hello.answer, "device");
   if (!spec.arch.empty()) device["arch"] = spec.arch;
   return device;
 }
@@ -81,19 +83,24 @@ Result<nlohmann::json> study_task(const Installation& installation, const CrewSp
   return answer;
 }
 
+Failure failure_in(const nlohmann::json& answer, const std::string& stage) {
+  constexpr std::size_t kMostReason = 20'000;  // bytes
+  constexpr std::size_t kMostDetail = 200'000;
+  const nlohmann::json error = object_in(answer, "error");
+  Failure failure;
+  failure.stage = text_or(error, "stage", stage).substr(0, 100);
+  failure.kind = text_or(error, "kind", "unknown").substr(0, 100);
+  failure.reason = text_or(error, "message", "no reason given").substr(0, kMostReason);
+  failure.detail = text_or(error, "detail", "").substr(0, kMostDetail);
+  failure.block = text_or(error, "block", "").substr(0, 100);
+  const std::int64_t line = integer_or(error, "line", 0);
+  if (line > 0 && line <= std::numeric_limits<int>::max()) failure.line = static_cast<int>(line);
+  return failure;
+}
+
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage) {
   if (reply.ok()) return std::nullopt;
-  if (reply.fate == Fate::kAnswered) {
-    const nlohmann::json error = reply.answer.value("error", nlohmann::json::object());
-    Failure failure;
-    failure.stage = error.value("stage", stage);
-    failure.kind = error.value("kind", "unknown");
-    failure.reason = error.value("message", "no reason given");
-    failure.detail = error.value("detail", "");
-    if (error.contains("line") && error["line"].is_number_integer()) failure.line = error["line"].get<int>();
-    if (error.contains("block") && error["block"].is_string()) failure.block = error["block"].get<std::string>();
-    return failure;
-  }
+  if (reply.fate == Fate::kAnswered) return failure_in(reply.answer, stage);
   const char* kind = reply.fate == Fate::kDeadline ? "hang" : reply.fate == Fate::kDied ? "crashed" : "garbled";
   const std::string said = last_line(child.stderr_tail(2000));
   return Failure{
@@ -155,7 +162,7 @@ Status Crew::start_reference() {
   environment_ = hello.answer;
   environment_.erase("ok");
   if (has_gpu()) {
-    device_ = hello.answer.value("device", nlohmann::json::object());
+    device_ = object_in(hello.answer, "device");
     if (!spec_.arch.empty()) device_["arch"] = spec_.arch;
   } else {
     Result<nlohmann::json> facts = device_facts(spec_.arch.empty() ? "sm_90a" : spec_.arch);
@@ -210,7 +217,7 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
          {nlohmann::json{{"cmd", "hello"}}, nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}}}) {
       const ChildReply reply = crew->tracer_->ask(request, Seconds(crew->deadlines_.task));
       if (!reply.ok()) return crew_error(*crew->tracer_, reply, "loading the task");
-      crew->reference_returns_sources_ = reply.answer.value("returns_sources", false);
+      crew->reference_returns_sources_ = flag_or(reply.answer, "returns_sources", false);
     }
     return Ok{};
   });
@@ -229,7 +236,7 @@ Status Crew::ready_others() {
   const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
                                             Seconds(deadlines_.task));
   if (!loaded.ok()) return crew_error(*reference_, loaded, "building the model");
-  environment_["nvrtc"] = compiler.answer.value("nvrtc", "");
+  environment_["nvrtc"] = text_or(compiler.answer, "nvrtc", "");
   return Ok{};
 }
 

@@ -50,6 +50,9 @@ struct Deadlines {
 // means.
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage);
 
+// The same for an answer whose "ok" is false. Texts are cut to what a log can hold.
+Failure failure_in(const nlohmann::json& answer, const std::string& stage);
+
 // A candidate worker that starts and builds the task's model in the background. One that nobody takes is ended.
 class WarmingWorker {
  public:

@@ -1,5 +1,7 @@
 #include "agent/judge/emulation.h"
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -20,7 +22,7 @@ std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool c
   verdict.phases_s.emplace_back(checking ? "compile for the checking CPU" : "compile for the CPU", reply.elapsed_s);
   if (auto failure = failure_of(crew.compiler(), reply, "internal")) return failure;
   built.emulate = {{"starter", crew.emulator()},
-                   {"program", reply.answer.value("program", "")},
+                   {"program", text_or(reply.answer, "program", "")},
                    {"names", built.names},
                    {"deadline_s", kLaunchDeadlineS}};
   return std::nullopt;

@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -109,12 +111,13 @@ Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::dura
   std::array<char, 4096> answer = {};
   const ssize_t n = ::recv(channel_, answer.data(), answer.size(), 0);
   if (n <= 0) return gone("has ended", log_path_);
-  const auto reply = nlohmann::json::parse(answer.data(), answer.data() + n, nullptr, false);
-  if (!reply.is_object() || !reply.value("ok", false)) {
-    return gone("could not fork: " + (reply.is_object() ? reply.value("message", "") : std::string("garbled answer")),
-                log_path_);
+  const nlohmann::json reply = read_answer({answer.data(), static_cast<std::size_t>(n)});
+  if (!reply.is_object() || !flag_or(reply, "ok", false)) {
+    return gone(
+        "could not fork: " + (reply.is_object() ? text_or(reply, "message", "") : std::string("garbled answer")),
+        log_path_);
   }
-  return static_cast<pid_t>(reply.value("pid", -1));
+  return static_cast<pid_t>(integer_or(reply, "pid", -1));
 }
 
 Result<std::unique_ptr<Child>> ForkServer::fork(const ChildSpec& spec, std::chrono::duration<double> deadline) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "agent/base/json_text.h"
 #include "agent/judge/emulation.h"
 
 namespace kagent {
@@ -152,13 +153,13 @@ std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_pla
   // The reference under the candidate's own mode and the timed baseline's precision: what the executor alone would win.
   const ChildReply loaded =
       crew_->reference().ask({{"cmd", "plan"},
-                              {"plan", traced.answer.value("plan", "")},
+                              {"plan", text_or(traced.answer, "plan", "")},
                               {"cubin", nullptr},
                               {"kernels", nlohmann::json::object()},
                               {"device", crew_->device()},
                               {"reference", true},
                               {"inferred", true},
-                              {"options", {{"graph", candidate_plan.value("graph", true)}, {"tf32", true}}}},
+                              {"options", {{"graph", flag_or(candidate_plan, "graph", true)}, {"tf32", true}}}},
                              Seconds(crew_->deadlines().plan));
   if (auto failure = failure_of(crew_->reference(), loaded, "internal")) {
     if (!crew_->reference().alive()) return failure;
@@ -174,8 +175,8 @@ void Judge::profile(Child& candidate, Verdict& verdict) {
       verdict.warnings.push_back(fmt::format("no profile of {}: {}", kind, failure->reason));
       return;
     }
-    verdict.profile[kind] = {{"total_ms", reply.answer.value("total_ms", 0.0)},
-                             {"kernels", reply.answer.value("kernels", nlohmann::json::array())}};
+    verdict.profile[kind] = {{"total_ms", number_or(reply.answer, "total_ms", 0.0)},
+                             {"kernels", array_in(reply.answer, "kernels")}};
   };
   ask(candidate, "plan");
   ask(crew_->reference(), "eager");

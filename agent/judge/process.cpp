@@ -179,6 +179,14 @@ std::string Child::reap() {
   return how_it_ended(status);
 }
 
+nlohmann::json read_answer(std::string_view line) {
+  constexpr int kMostDeep = kMaxJsonDepth / 2;  // a verdict, and the log's line around it, are some levels more
+  Result<nlohmann::json> answer = parse_json(line, kMostDeep);
+  if (!answer || !answer.value().is_object()) return nullptr;
+  const auto ok = answer.value().find("ok");
+  return ok != answer.value().end() && ok->is_boolean() ? std::move(answer).value() : nlohmann::json();
+}
+
 ChildReply Child::ask(const nlohmann::json& request, std::chrono::duration<double> deadline) {
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration_cast<Clock::duration>(deadline);
@@ -196,9 +204,9 @@ ChildReply Child::ask(const nlohmann::json& request, std::chrono::duration<doubl
   while (true) {
     const std::size_t newline = buffer_.find('\n');
     if (newline != std::string::npos) {
-      reply.answer = nlohmann::json::parse(buffer_.substr(0, newline), nullptr, false);
+      reply.answer = read_answer(std::string_view(buffer_).substr(0, newline));
       buffer_.erase(0, newline + 1);
-      if (!reply.answer.is_object() || !reply.answer.contains("ok") || !reply.answer["ok"].is_boolean()) {
+      if (reply.answer.is_null()) {
         reap();
         return finish(Fate::kGarbled, "the answer is not a JSON object with \"ok\"");
       }

@@ -14,8 +14,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "agent/base/json_text.h"
 #include "agent/base/result.h"
 
 namespace kagent {
@@ -51,6 +53,10 @@ Result<std::string> make_home();
 // A descriptor to append to this file; "" is /dev/null. Errors: kIo.
 Result<int> open_log(const std::string& path);
 
+// One answer of a child, of whom nothing is taken for granted. Null: not a JSON object with a boolean "ok", or nested
+// so deep that a log line could not hold it.
+nlohmann::json read_answer(std::string_view line);
+
 // What happened to a request. kDied and kDeadline mean that the child is gone.
 enum class Fate { kAnswered, kDied, kDeadline, kGarbled };
 
@@ -61,7 +67,7 @@ struct ChildReply {
   double elapsed_s = 0;
 
   // True when the child answered with ok: true.
-  [[nodiscard]] bool ok() const { return fate == Fate::kAnswered && answer.value("ok", false); }
+  [[nodiscard]] bool ok() const { return fate == Fate::kAnswered && flag_or(answer, "ok", false); }
 };
 
 class Child {

@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -29,7 +31,7 @@ std::optional<Failure> burst(Crew& crew, Contender& c, int runs) {
       c.worker->ask({{"cmd", "time_burst"}, {"kind", c.kind}, {"count", runs}}, Seconds(crew.deadlines().time));
   if (auto failure = failure_of(*c.worker, reply, "time")) return failure;
   Burst times;
-  for (const auto& ms : reply.answer.value("ms", nlohmann::json::array())) {
+  for (const auto& ms : array_in(reply.answer, "ms")) {
     if (ms.is_number()) times.push_back(ms.get<double>());
   }
   if (static_cast<int>(times.size()) != runs) {
@@ -45,7 +47,7 @@ std::optional<Failure> burst(Crew& crew, Contender& c, int runs) {
 std::optional<Failure> end(Crew& crew, Contender& c, std::int64_t& peak_bytes, nlohmann::json& clocks) {
   const ChildReply reply = c.worker->ask({{"cmd", "time_end"}, {"kind", c.kind}}, Seconds(crew.deadlines().time));
   if (auto failure = failure_of(*c.worker, reply, "time")) return failure;
-  peak_bytes = reply.answer.value("peak_bytes", std::int64_t{0});
+  peak_bytes = integer_or(reply.answer, "peak_bytes", 0);
   if (reply.answer.contains("clocks")) clocks[c.kind] = reply.answer["clocks"];
   return std::nullopt;
 }
@@ -56,22 +58,22 @@ std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::
       candidate.ask({{"cmd", "time_check"}, {"kind", "plan"}, {"out", file}}, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, kept, "time")) return failure;
   const ChildReply compared = crew.reference().ask({{"cmd", "compare"},
-                                                    {"seed", kept.answer.value("seed", 0)},
-                                                    {"scale", kept.answer.value("scale", 1.0)},
-                                                    {"calls", kept.answer.value("calls", 1)},
+                                                    {"seed", integer_or(kept.answer, "seed", 0)},
+                                                    {"scale", number_or(kept.answer, "scale", 1.0)},
+                                                    {"calls", integer_or(kept.answer, "calls", 1)},
                                                     {"file", file},
                                                     {"tolerance", kTolerance},
                                                     {"flags", "official"},
                                                     {"outputs_only", true}},
                                                    Seconds(crew.deadlines().compare));
   if (auto failure = failure_of(crew.reference(), compared, "internal")) return failure;
-  if (compared.answer.value("passed", false)) return std::nullopt;
+  if (flag_or(compared.answer, "passed", false)) return std::nullopt;
   return Failure{"time",
                  "timed_output_wrong",
                  "the output of a timed run is wrong although the checked runs were right",
                  std::nullopt,
                  "",
-                 compared.answer.value("reason", "")};
+                 text_or(compared.answer, "reason", "")};
 }
 
 int rounds_by_baseline(const std::vector<Burst>& pilot, const TimingRules& rules) {

@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 
 namespace kagent {
@@ -17,6 +18,8 @@ using nlohmann::json;
 constexpr std::size_t kCompileErrorBytes = 4000;
 constexpr std::size_t kProfileRows = 15;
 constexpr std::size_t kEagerRows = 8;
+constexpr std::size_t kMostKernels = 40;
+constexpr std::size_t kMostDraws = 20;
 
 std::string text(const json& object, const char* key) {
   const auto it = object.find(key);
@@ -38,8 +41,15 @@ const json& child(const json& object, const char* key) {
 std::string one_line(std::string s, std::size_t most) {
   s = printable(s);
   std::replace(s.begin(), s.end(), '`', '\'');
-  if (s.size() > most) s = s.substr(0, most) + "...";
-  return s;
+  if (s.size() <= most) return s;
+  while (most > 0 && (static_cast<unsigned char>(s[most]) & 0xC0) == 0x80) --most;  // no half of a character
+  return s.substr(0, most) + "...";
+}
+
+// A value as it stands in a verdict.
+std::string shown(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return one_line(it == object.end() ? "null" : it->dump(), 100);
 }
 
 // A blind task's sizes must not come back through an error text (an answer can raise one that prints a shape).
@@ -66,15 +76,15 @@ std::string line_of(const std::string& block, int line) {
 std::string headline(const json& verdict) {
   const std::string outcome = text(verdict, "outcome");
   if (outcome != "accepted") return outcome;
-  return verdict.value("faster", false) ? "accepted and faster" : "correct, but not faster";
+  return flag_or(verdict, "faster", false) ? "accepted and faster" : "correct, but not faster";
 }
 
 std::string comparison_line(const json& check, bool blind) {
-  if (check.value("passed", false)) return "passed";
+  if (flag_or(check, "passed", false)) return "passed";
   if (check.contains("run")) return blind ? "failed to run" : one_line(text(check["run"], "reason"), 300);
   std::string line = "FAILED";
-  for (const json& out : check.value("outputs", json::array())) {
-    if (number(out, "violations") <= 0 && out.value("passed", true)) continue;
+  for (const json& out : array_in(check, "outputs")) {
+    if (number(out, "violations") <= 0 && flag_or(out, "passed", true)) continue;
     line += fmt::format("; {}: largest absolute difference {:.3g}", one_line(text(out, "name"), 60),
                         number(out, "max_abs"));
     if (number(out, "nan") > 0) line += ", NaN among your values";
@@ -82,12 +92,12 @@ std::string comparison_line(const json& check, bool blind) {
     line += fmt::format(", {:.0f} of {:.0f} elements outside tolerance", number(out, "violations"),
                         number(out, "elements"));
     if (out.contains("worst_index")) {
-      line += fmt::format(", worst at {}: yours {}, reference {}", out["worst_index"].dump(),
-                          out.value("worst_got", json()).dump(), out.value("worst_want", json()).dump());
+      line += fmt::format(", worst at {}: yours {}, reference {}", shown(out, "worst_index"), shown(out, "worst_got"),
+                          shown(out, "worst_want"));
     }
   }
-  for (const json& state : check.value("state", json::array())) {
-    if (state.value("passed", true)) continue;
+  for (const json& state : array_in(check, "state")) {
+    if (flag_or(state, "passed", true)) continue;
     line += fmt::format("; buffer {} differs after the call", one_line(text(state, "name"), 80));
   }
   if (line == "FAILED" && !blind) line += ": " + one_line(text(check, "reason"), 300);
@@ -102,7 +112,7 @@ std::string without_paths(const std::string& line) {
 
 std::string compile_errors(const EarlierSample& sample) {
   std::string out;
-  for (const json& e : sample.verdict.value("compile", json::object()).value("errors", json::array())) {
+  for (const json& e : array_in(object_in(sample.verdict, "compile"), "errors")) {
     if (!e.is_object()) continue;
     const int line = e.contains("line") && e["line"].is_number_integer() ? e["line"].get<int>() : 0;
     out += line > 0 ? fmt::format("cuda line {}: {}\n", line, one_line(text(e, "message"), 500))
@@ -182,7 +192,9 @@ void set_times(data& out, const json& v) {
 void set_kernels(data& out, const json& v) {
   const json& kernels = child(child(v, "compile"), "kernels");
   data list(data::type::list);
+  std::size_t count = 0;
   for (const auto& [name, facts] : kernels.items()) {
+    if (++count > kMostKernels) break;
     data row;
     const double spills = number(facts, "spill_store_bytes") + number(facts, "spill_load_bytes");
     row.set("name", one_line(name, 120));
@@ -209,14 +221,16 @@ data feedback_data(const EarlierSample& sample, bool blind, FeedbackDetail detai
     out.set("compile_errors", errors);
   }
   data visible(data::type::list);
-  for (const json& check : v.value("visible", json::array())) {
+  std::size_t draws = 0;
+  for (const json& check : array_in(v, "visible")) {
+    if (++draws > kMostDraws) break;
     data row;
     row.set("seed", fmt::format("{:.0f}", number(check, "seed")));
     row.set("calls", fmt::format("{:.0f}", number(check, "calls")));
     row.set("line", comparison_line(check, blind));
     visible << row;
   }
-  if (!v.value("visible", json::array()).empty()) {
+  if (!array_in(v, "visible").empty()) {
     out.set("has_visible", true);
     out.set("visible", visible);
   }

@@ -4,7 +4,9 @@
 
 #include <kainjow/mustache.hpp>
 
+#include "agent/base/json_text.h"
 #include "agent/prompt/feedback.h"
+#include "agent/prompt/sections.h"
 
 namespace kagent {
 namespace {
@@ -14,13 +16,13 @@ using kainjow::mustache::mustache;
 
 std::int64_t integer(const nlohmann::json& object, const char* key) {
   const auto it = object.find(key);
-  return it != object.end() && it->is_number() ? it->get<std::int64_t>() : 0;
+  return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : 0;
 }
 
 data gpu_data(const nlohmann::json& device) {
   data gpu;
-  gpu.set("name", device.value("name", "NVIDIA GPU"));
-  gpu.set("arch", device.value("arch", ""));
+  gpu.set("name", text_or(device, "name", "NVIDIA GPU"));
+  gpu.set("arch", text_or(device, "arch", ""));
   gpu.set("sm_count", std::to_string(integer(device, "sm_count")));
   gpu.set("registers_per_sm", std::to_string(integer(device, "registers_per_sm")));
   gpu.set("shared_kib", std::to_string(integer(device, "shared_per_block") / 1024));
@@ -30,6 +32,8 @@ data gpu_data(const nlohmann::json& device) {
 }
 
 Result<mustache> parse(const PromptSet& set, const char* file) {
+  if (const std::string problem = section_problem(set.files.at(file)); !problem.empty())
+    return Error{Code::kParse, fmt::format("prompts/{}/{}: {}", set.name, file, problem)};
   mustache tmpl(set.files.at(file));
   if (!tmpl.is_valid()) {
     return Error{Code::kParse, fmt::format("prompts/{}/{}: {}", set.name, file, tmpl.error_message())};
@@ -55,7 +59,7 @@ std::optional<std::size_t> best_of(const std::vector<EarlierSample>& earlier) {
   double best_ratio = 0;
   for (std::size_t i = 0; i < earlier.size(); ++i) {
     const nlohmann::json& v = earlier[i].verdict;
-    if (!v.is_object() || v.value("outcome", "") != "accepted") continue;
+    if (!v.is_object() || text_or(v, "outcome", "") != "accepted") continue;
     const double ratio = v.contains("speedup") && v["speedup"].is_number() ? v["speedup"].get<double>() : 0;
     if (!best || ratio > best_ratio) {
       best = i;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/answer/answer.h"
+#include "agent/base/json_text.h"
 
 namespace kagent {
 namespace {
@@ -160,9 +161,10 @@ SolveEnd end_of(const run::TaskState& state) {
   for (const run::SampleState& sample : state.samples) {
     if (!sample.verdict) continue;
     const json verdict = sample.verdict->value("verdict", json::object());
-    if (verdict.value("outcome", "") == "accepted" && verdict.value("faster", false)) return SolveEnd::kSolved;
-    emulated = emulated || (verdict.value("outcome", "") == "accepted" && verdict.value("backend", "") == "emulate");
-    decided = decided || verdict.value("outcome", "") != "undecided";
+    if (text_or(verdict, "outcome", "") == "accepted" && flag_or(verdict, "faster", false)) return SolveEnd::kSolved;
+    emulated =
+        emulated || (text_or(verdict, "outcome", "") == "accepted" && text_or(verdict, "backend", "") == "emulate");
+    decided = decided || text_or(verdict, "outcome", "") != "undecided";
   }
   return decided && !emulated ? SolveEnd::kNotSolved : SolveEnd::kUndecided;
 }
