@@ -44,6 +44,7 @@ class Server:
             plan = program.trace(self.task.model, self.task.inputs, 1 << 20)
         infer(plan, facts_of(self.task.model, self.task.inputs))
         _warm_errors()
+        _warm_attention()
         facts = [{"shape": list(x.shape), "dtype": str(x.dtype)[6:]} if isinstance(x, torch.Tensor) else x for x in self.task.inputs]
         count = [p.numel() for p in self.task.model.parameters()]
         return {"ok": True, "inputs": facts, "parameters": len(count), "parameter_count": sum(count), "returns_sources": _returns_sources(plan)}
@@ -125,6 +126,14 @@ def _tensors(tree) -> list[int]:
     if isinstance(tree, dict):
         return [tree["t"]] if "t" in tree else [t for child in tree.values() for t in _tensors(child)]
     return [t for child in tree for t in _tensors(child)] if isinstance(tree, (list, tuple)) else []
+
+
+def _warm_attention() -> None:
+    """torch asks cuDNN's version when it chooses an attention kernel, and the loader that it does so by aborts where cuDNN cannot be opened:
+    inside the seal. A task that has no attention of its own leaves that to the answer."""
+    with FakeTensorMode():
+        query = torch.empty(1, 1, 8, 8, device="cuda")
+        torch.nn.functional.scaled_dot_product_attention(query, query, query, is_causal=True)
 
 
 def _warm_errors() -> None:
