@@ -53,7 +53,7 @@ class Blanker {
   void code(char c) {
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (is_name(c)) return word();
-    if (c == '"' || c == '\'') return literal();
+    if (c == '"' || c == '\'') return literal(asm_depth_ > 0);
     if (c == '\\' && peek(1) != 'u' && peek(1) != 'U') return doubt(at_, "a backslash outside a string");
     if (c == '(' && (awaits_asm_ || asm_depth_ > 0)) asm_depth_ += 1;
     if (c == ')' && asm_depth_ > 0) asm_depth_ -= 1;
@@ -92,9 +92,10 @@ class Blanker {
     if (in_directive_ && names_file) file_name();
   }
 
-  // <...>, in which "//" is no comment and a quote begins no string.
+  // "..." or <...>, in which "//" is no comment and a quote begins no string.
   void file_name() {
     while (peek() == ' ' || peek() == '\t' || peek() == '(') next();
+    if (peek() == '"') return literal(true);
     if (peek() != '<') return;
     const std::size_t begin = at_;
     while (!at_end() && peek() != '\n' && peek() != '>') {
@@ -125,7 +126,7 @@ class Blanker {
       doubt(begin, "a comment that begins in a directive and goes on after it");
   }
 
-  void literal() {
+  void literal(bool keep) {
     const std::size_t begin = at_;
     awaits_asm_ = false;
     const char quote = next();
@@ -137,7 +138,7 @@ class Blanker {
       const bool escape = peek() == '\\';
       for (int i = 0; i < (escape ? 2 : 1) && !at_end() && peek() != '\n'; ++i) {
         next();
-        if (asm_depth_ == 0) erase(at_ - 1, at_);
+        if (!keep) erase(at_ - 1, at_);
       }
     }
     doubt(begin, quote == '"' ? "a string without an end" : "a character literal without an end");

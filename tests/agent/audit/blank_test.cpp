@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"L\"ab\" u8\"c\"_x", "L\"  \" u8\" \"_x"},              //
                       Case{"a ?\?/\nb // ?\?/\nc", "a ?\?/\nb       \nc"},         // trigraphs are none
                       Case{"#include <cuda_fp16.h> // x\n", "#include <cuda_fp16.h>     \n"},
+                      Case{"#include \"a.h\" // x\n", "#include \"a.h\"     \n"},
                       Case{"a < b /* c */ > d", "a < b         > d"},  //
                       Case{"#define S(x) #x // y\n", "#define S(x) #x     \n"}));
 
