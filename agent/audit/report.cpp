@@ -161,7 +161,7 @@ json to_json(const Report& report) {
   }
   return {{"run", report.run},
           {"audit_head", report.head.empty() ? json() : json(report.head)},
-          {"required_rules", kRequiredRules},
+          {"required_rules", required_rules()},
           {"samples", samples},
           {"judges_waived", report.judges_waived},
           {"exit_code", report.exit_code()}};

@@ -1,15 +1,17 @@
-// The rules whose outcome every accepted kernel's verdict must record (docs/audit.md).
+// The rules whose outcome every accepted kernel's verdict must record: all that the judge has (docs/audit.md).
 #pragma once
 
-#include <array>
 #include <string_view>
+#include <vector>
+
+#include "agent/judge/rules.h"
 
 namespace kagent::audit {
 
-inline constexpr std::array kRequiredRules = {
-    std::string_view("official_check"), std::string_view("state"), std::string_view("inputs_unchanged"),
-    std::string_view("module_state"),   std::string_view("timer"), std::string_view("special_register"),
-    std::string_view("extern_call"),
-};
+inline std::vector<std::string_view> required_rules() {
+  std::vector<std::string_view> ids;
+  for (const Rule& rule : all_rules()) ids.push_back(rule.id);
+  return ids;
+}
 
 }  // namespace kagent::audit

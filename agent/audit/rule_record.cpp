@@ -35,7 +35,7 @@ RuleRecord rule_record(const nlohmann::json& verdict) {
   }
   std::vector<std::string>* const by_outcome[] = {&record.passed, &record.not_run, &record.flagged, &record.failed};
   for (const auto& [name, outcome] : worst) by_outcome[outcome]->push_back(name);
-  for (const std::string_view required : kRequiredRules) {
+  for (const std::string_view required : required_rules()) {
     if (worst.count(std::string(required)) == 0) record.missing.emplace_back(required);
   }
   return record;
