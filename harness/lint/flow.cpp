@@ -13,6 +13,15 @@ std::uint8_t outside_kind(std::string_view special) {
   return 0;
 }
 
+bool Mark::take(std::uint8_t kinds, const Mark& from) {
+  const auto fresh = static_cast<std::uint8_t>(kinds & ~bits);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    if ((fresh >> kind & 1) != 0) origin[kind] = from.origin[kind];
+  }
+  bits |= fresh;
+  return fresh != 0;
+}
+
 Flow::Flow(const Module& module) : module_(module) {
   effects_.reserve(module.statements.size());
   for (const Statement& s : module.statements) effects_.push_back(effect_of(module, s));
@@ -35,15 +44,20 @@ void Flow::edge(std::size_t from, std::size_t to, Along along) {
 }
 
 void Flow::seed() {
-  for (std::size_t i = 0; i < module_.symbols.size(); ++i) {
+  const auto holds_addresses = [&](const Symbol& symbol) {
+    return std::any_of(symbol.initial.begin(), symbol.initial.end(),
+                       [&](int named) { return module_.symbols[static_cast<std::size_t>(named)].module_state(); });
+  };
+  std::vector<char> table(module_.symbols.size(), 0);
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = holds_addresses(module_.symbols[i]) ? 1 : 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
     const Symbol& symbol = module_.symbols[i];
     Mark& mark = marks_[i];
     if (symbol.module_state()) mark.bits |= kAddress;
-    for (const int named : symbol.initial) {
-      if (module_.symbols[static_cast<std::size_t>(named)].module_state()) mark.bits |= kTable;
-    }
+    if (table[i] != 0) mark.bits |= kTable;
+    for (const int named : symbol.initial) mark.bits |= table[static_cast<std::size_t>(named)] != 0 ? kTables : 0;
     mark.bits |= outside_kind(symbol.name);
-    std::fill(std::begin(mark.origin), std::end(mark.origin), static_cast<int>(i));
+    mark.origin.fill(static_cast<int>(i));
   }
 }
 
@@ -197,19 +211,15 @@ void Flow::solve() {
     for (std::uint32_t k = begin[at]; k < begin[at + 1]; ++k) {
       const Edge& e = edges_[order[k]];
       const Mark& from = marks_[at];
-      std::uint8_t bits = from.bits;
-      if (e.along == Along::kLoad)
-        bits = static_cast<std::uint8_t>((bits & kOutside) | ((bits & kTable) != 0 ? kAddress | kTable : 0));
-      if (e.along == Along::kControl) bits &= kOutside;
-      if (e.along == Along::kStoreAddress) bits &= kWorkspace;  // what an atomic returns of it
-      Mark& to = marks_[e.to];
-      const auto fresh = static_cast<std::uint8_t>(bits & ~to.bits);
-      if (fresh == 0) continue;
-      to.bits |= fresh;
-      for (int bit = 0; bit < 4; ++bit) {
-        if ((fresh >> bit & 1) != 0) to.origin[bit] = from.origin[bit];
+      std::uint8_t kinds = from.bits;
+      if (e.along == Along::kLoad) {
+        kinds &= kOutside;
+        if ((from.bits & kTable) != 0) kinds |= kAddress;
+        if ((from.bits & kTables) != 0) kinds |= kAddress | kTable | kTables;
       }
-      work.push_back(e.to);
+      if (e.along == Along::kControl) kinds &= kOutside;
+      if (e.along == Along::kStoreAddress) kinds &= kWorkspace;  // what an atomic returns of it
+      if (marks_[e.to].take(kinds, from)) work.push_back(e.to);
     }
   }
 }
@@ -218,10 +228,7 @@ Mark Flow::operand(const Operand& operand) const {
   Mark out;
   for (std::uint32_t n = operand.first; n < operand.first + operand.count; ++n) {
     const Mark& one = marks_[static_cast<std::size_t>(module_.names[n])];
-    for (int bit = 0; bit < 4; ++bit) {
-      if (((one.bits & ~out.bits) >> bit & 1) != 0) out.origin[bit] = one.origin[bit];
-    }
-    out.bits |= one.bits;
+    out.take(one.bits, one);
   }
   return out;
 }
@@ -229,15 +236,11 @@ Mark Flow::operand(const Operand& operand) const {
 Mark Flow::control(std::size_t statement) const {
   const Statement& s = module_.statements[statement];
   Mark out;
-  if (s.predicate != kNone) out = marks_[static_cast<std::size_t>(s.predicate)];
-  if (!control_.empty() && (out.bits & kOutside) != kOutside) {
-    const Mark& block = marks_[control_[statement]];
-    for (int bit = 2; bit < 4; ++bit) {
-      if (((block.bits & ~out.bits) >> bit & 1) != 0) out.origin[bit] = block.origin[bit];
-    }
-    out.bits |= block.bits;
+  if (s.predicate != kNone) {
+    const Mark& predicate = marks_[static_cast<std::size_t>(s.predicate)];
+    out.take(predicate.bits & kOutside, predicate);
   }
-  out.bits &= kOutside;
+  if (!control_.empty()) out.take(marks_[control_[statement]].bits & kOutside, marks_[control_[statement]]);
   return out;
 }
 

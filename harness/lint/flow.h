@@ -3,6 +3,7 @@
 // register that holds such a value anywhere holds it everywhere.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -13,17 +14,21 @@ namespace kagent::lint {
 
 // Kinds of values.
 inline constexpr std::uint8_t kAddress = 1;    // of a module-scope variable
-inline constexpr std::uint8_t kTable = 2;      // of a variable that holds addresses of others
+inline constexpr std::uint8_t kTable = 2;      // of a variable whose initial value has addresses of others
 inline constexpr std::uint8_t kTimer = 4;      // of a clock
 inline constexpr std::uint8_t kWorkspace = 8;  // of, or in, the driver's grid workspace (%envreg1, %envreg2)
+inline constexpr std::uint8_t kTables = 16;    // of a variable whose initial value has addresses of tables
 inline constexpr std::uint8_t kOutside = kTimer | kWorkspace;
 
-// What a value is, and the symbol that it came from.
+inline constexpr int kKinds = 5;
+
+// What a value is, and the symbol that it came from, by kind.
 struct Mark {
   std::uint8_t bits = 0;
-  int origin[4] = {kNone, kNone, kNone, kNone};
+  std::array<int, kKinds> origin = {kNone, kNone, kNone, kNone, kNone};
 
-  [[nodiscard]] int from(std::uint8_t bit) const { return origin[bit == 1 ? 0 : bit == 2 ? 1 : bit == 4 ? 2 : 3]; }
+  // Takes kinds that are new here from another; true if any were.
+  bool take(std::uint8_t kinds, const Mark& from);
 };
 
 class Flow {
