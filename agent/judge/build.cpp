@@ -34,6 +34,7 @@ std::optional<Failure> compile(Crew& crew, const std::string& source, const nloh
   verdict.compile["arch"] = crew.device().value("arch", "");
   verdict.compile["cached"] = answer.value("cached", false);
   built.kernels = verdict.compile["kernels"];
+  built.lint = answer.value("lint", nlohmann::json());
   built.cubin_path = answer.value("cubin", "");
   artifacts["kernels.cubin"] = slurp(built.cubin_path);
   artifacts["kernels.ptx"] = slurp(answer.value("ptx", ""));

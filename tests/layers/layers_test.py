@@ -7,7 +7,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # What each folder of C++ may include of ours. Within a layer, lower ones do not include higher ones.
-AGENT_ORDER = ["base", "answer", "task", "llm", "run", "prompt", "judge", "solve", "doctor", "command"]
+AGENT_ORDER = ["base", "answer", "task", "llm", "run", "prompt", "judge", "solve", "audit", "doctor", "command"]
 
 
 def sources(folder: str):
