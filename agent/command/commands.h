@@ -17,6 +17,7 @@ void add_judge(CLI::App& program, int& exit_code);
 void add_show(CLI::App& program, int& exit_code);
 void add_tasks(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);
+void add_audit(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);
 
 }  // namespace kagent

@@ -33,14 +33,22 @@ int verify_run(const Options& options) {
   if (!report) return fail(report.error());
   const run::VerifyReport& r = report.value();
   if (options.json) {
-    const nlohmann::json json = {{"run", options.run},     {"whole", r.problems.empty()}, {"head", r.head},
-                                 {"tasks", r.tasks},       {"events", r.events},          {"blobs", r.blobs},
-                                 {"problems", r.problems}, {"unfinished", r.unfinished}};
+    const nlohmann::json json = {
+        {"run", options.run},
+        {"whole", r.problems.empty()},
+        {"head", r.head},
+        {"tasks", r.tasks},
+        {"events", r.events},
+        {"blobs", r.blobs},
+        {"problems", r.problems},
+        {"unfinished", r.unfinished},
+        {"audit_head", r.audit_head.empty() ? nlohmann::json() : nlohmann::json(r.audit_head)}};
     fmt::print("{}\n", pretty(json));
   } else {
     for (const std::string& problem : r.problems) fmt::print("{}\n", printable(problem));
     fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run, state_words(r), r.tasks, r.events,
                r.blobs, r.head);
+    if (!r.audit_head.empty()) fmt::print("audit head {}\n", r.audit_head);
   }
   return r.problems.empty() ? 0 : 1;
 }

@@ -93,6 +93,7 @@ int run(int argc, char** argv) {
   add_show(program, exit_code);
   add_tasks(program, exit_code);
   add_log(program, exit_code);
+  add_audit(program, exit_code);
   add_doctor(program, exit_code);
   if (const auto unknown = unknown_command(program, argc, argv)) {
     fmt::print(stderr, "kagent: {}\n", *unknown);

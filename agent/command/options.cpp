@@ -53,6 +53,8 @@ void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command.add_option("--arch", options.arch, "compile for this architecture, e.g. sm_90a (default: the GPU's own)")
       ->type_name("ARCH");
   command.add_flag("--check", options.check, "emulate: look at every memory access from the start (slow)");
+  command.add_flag("--all-rules", options.all_rules,
+                   "emulate: also the rules beyond the official check, which a GPU always gets (some 25 more calls)");
   command.add_flag("--no-profile", options.no_profile, "skip the CUPTI profile");
 }
 
@@ -75,6 +77,7 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOpti
   settings.checking = options.check;
   if (options.check && settings.crew.backend != "emulate")
     return Error{Code::kUsage, "--check is for emulated kernels: add --backend emulate"};
+  settings.all_rules = options.all_rules || settings.crew.backend == "cuda";
   settings.crew.arch = options.arch;
   settings.profile = !options.no_profile;
   return settings;

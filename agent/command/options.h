@@ -30,6 +30,7 @@ struct JudgeOptions {
   std::string arch;
   bool no_profile = false;
   bool check = false;
+  bool all_rules = false;
 };
 void add_judge_options(CLI::App& command, JudgeOptions& options);
 

@@ -36,6 +36,7 @@ std::optional<Failure> compile(Crew& crew, const std::string& source, const nloh
   verdict.compile["arch"] = text_or(crew.device(), "arch", "");
   verdict.compile["cached"] = flag_or(answer, "cached", false);
   built.kernels = verdict.compile["kernels"];
+  if (answer.contains("lint")) built.lint = answer["lint"];
   built.cubin_path = text_or(answer, "cubin", "");
   artifacts["kernels.cubin"] = slurp(built.cubin_path);
   artifacts["kernels.ptx"] = slurp(text_or(answer, "ptx", ""));

@@ -20,6 +20,7 @@ struct Built {
   std::string cubin_path;  // in the compiler's cache
   nlohmann::json kernels;  // facts by name, docs/protocol.md
   nlohmann::json names;    // the kernels that the plan launches
+  nlohmann::json lint;     // of the PTX, docs/lint.md
   nlohmann::json emulate;  // the kernels as a program for the CPU (emulation.h); null otherwise
 };
 

@@ -1,10 +1,5 @@
 #include "agent/judge/check.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <random>
-
 #include "agent/base/json_text.h"
 #include "agent/judge/emulation.h"
 
@@ -12,82 +7,55 @@ namespace kagent {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-constexpr double kHiddenScales[] = {1.0, 3.0, 0.01, -1.0};
 
-nlohmann::json to_json(const std::vector<Draw>& draws) {
-  nlohmann::json out = nlohmann::json::array();
-  for (const Draw& d : draws) out.push_back({{"seed", d.seed}, {"scale", d.scale}, {"calls", d.calls}});
-  return out;
-}
-
-Result<std::vector<Draw>> draws_from_json(const nlohmann::json& json) {
-  std::vector<Draw> draws;
-  if (!json.is_array()) return Error{Code::kParse, "seeds: not a list of draws"};
-  for (const auto& item : json) {
-    if (!item.is_object() || !item.contains("seed") || !item["seed"].is_number_integer() || !item.contains("scale") ||
-        !item["scale"].is_number() || !item.contains("calls") || !item["calls"].is_number_integer()) {
-      return Error{Code::kParse, "seeds: a draw needs seed, scale and calls"};
+// What comparisons say of state and of inputs that were written to, by rule.
+void record_state(const nlohmann::json& comparisons, Verdict& verdict) {
+  nlohmann::json state;
+  nlohmann::json inputs;
+  for (const auto& comparison : comparisons) {
+    for (const auto& item : comparison.value("state", nlohmann::json::array())) {
+      const std::string name = item.value("name", "");
+      if (item.value("passed", true)) continue;
+      const bool read_only = name.starts_with("input ") || name.starts_with("parameter ");
+      nlohmann::json& seen = read_only ? inputs : state;
+      if (seen.is_null()) seen = {{"name", name}, {"reason", item.value("reason", "")}};
     }
-    draws.push_back({item["seed"].get<std::int64_t>(), item["scale"].get<double>(), item["calls"].get<int>()});
+    const std::string reason = comparison.value("reason", "");
+    if (reason.starts_with("the call writes to ")) inputs = {{"reason", reason}};
+    if (reason.starts_with("the call leaves ")) state = {{"reason", reason}};
   }
-  return draws;
-}
-
-bool same_kind(const std::vector<Draw>& a, const std::vector<Draw>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Draw& x, const Draw& y) { return x.scale == y.scale && x.calls == y.calls; });
-}
-
-nlohmann::json run_request(const Draw& draw, const std::string& file) {
-  return {{"cmd", "run"}, {"seed", draw.seed}, {"scale", draw.scale}, {"out", file}, {"calls", draw.calls}};
+  const auto settle = [&](const char* rule, const nlohmann::json& seen, const char* wrong, const char* right) {
+    verdict.record(rule, seen.is_null() ? RuleOutcome::kPass : RuleOutcome::kFail, seen.is_null() ? right : wrong,
+                   seen);
+  };
+  settle("state", state, "state after the call differs from the reference's",
+         "equal to the reference's after each call");
+  settle("inputs_unchanged", inputs, "the call writes to an input or a parameter",
+         "inputs and parameters kept their bits");
 }
 
 }  // namespace
 
-Seeds draw_seeds() {
-  std::random_device source;
-  std::uniform_int_distribution<std::int64_t> any(1, (std::int64_t{1} << 31) - 1);
-  Seeds seeds;
-  seeds.visible = {{42, 1.0, 1}, {1042, 1.0, 1}, {2042, 1.0, 3}};
-  for (const double scale : kHiddenScales) seeds.hidden.push_back({any(source), scale, 1});
-  seeds.hidden.push_back({any(source), 1.0, 2});
-  return seeds;
+nlohmann::json run_request(const Draw& draw, const std::string& file) {
+  nlohmann::json request = entry_of(draw);
+  request["cmd"] = "run";
+  request["out"] = file;
+  return request;
 }
 
-nlohmann::json to_json(const Seeds& seeds) {
-  return {{"model", seeds.model}, {"visible", to_json(seeds.visible)}, {"hidden", to_json(seeds.hidden)}};
+nlohmann::json entry_of(const Draw& draw) {
+  return {{"seed", draw.seed},       {"scale", draw.scale},   {"calls", draw.calls},
+          {"weights", draw.weights}, {"inputs", draw.inputs}, {"poison", draw.poison}};
 }
 
-Result<Seeds> seeds_from_json(const nlohmann::json& json) {
-  if (!json.is_object() || !json.contains("model") || !json["model"].is_number_integer()) {
-    return Error{Code::kParse, "seeds: no model seed"};
-  }
-  Result<std::vector<Draw>> visible = draws_from_json(array_in(json, "visible"));
-  if (!visible) return visible.error();
-  Result<std::vector<Draw>> hidden = draws_from_json(array_in(json, "hidden"));
-  if (!hidden) return hidden.error();
-  Seeds seeds{json["model"].get<std::int64_t>(), visible.value(), hidden.value()};
-  // A log decides which seeds, not how many draws or of what: fewer would be a weaker check.
-  const Seeds fresh = draw_seeds();
-  if (!same_kind(seeds.visible, fresh.visible) || !same_kind(seeds.hidden, fresh.hidden)) {
-    return Error{Code::kParse, "seeds: the logged draws are not those that this version of kagent makes"};
-  }
-  return seeds;
-}
-
-std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw, const std::string& stage,
-                                  const std::string& exchange_file, nlohmann::json& record) {
-  nlohmann::json entry = {{"seed", draw.seed}, {"scale", draw.scale}, {"calls", draw.calls}, {"passed", false}};
-  const ChildReply ran = candidate.ask(run_request(draw, exchange_file), Seconds(crew.deadlines().run));
-  if (auto failure = failure_of(candidate, ran, "run")) {
-    entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
-    record.push_back(entry);
-    return failure;
-  }
+std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::string& stage,
+                                    const std::string& exchange_file, nlohmann::json& entry) {
+  entry["passed"] = false;
   const ChildReply compared = crew.reference().ask({{"cmd", "compare"},
                                                     {"seed", draw.seed},
                                                     {"scale", draw.scale},
                                                     {"calls", draw.calls},
+                                                    {"inputs", draw.inputs},
                                                     {"file", exchange_file},
                                                     {"tolerance", kTolerance},
                                                     {"flags", "official"}},
@@ -99,29 +67,54 @@ std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw
   for (const char* key : {"passed", "reason", "outputs", "state", "bitwise"}) {
     if (compared.answer.contains(key)) entry[key] = compared.answer[key];
   }
-  record.push_back(entry);
   if (flag_or(compared.answer, "passed", false)) return std::nullopt;
   return Failure{stage, "mismatch", text_or(compared.answer, "reason", "outputs differ"), std::nullopt, "", ""};
+}
+
+std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw, const std::string& stage,
+                                  const std::string& exchange_file, nlohmann::json& record) {
+  nlohmann::json entry = entry_of(draw);
+  entry["passed"] = false;
+  const ChildReply ran = candidate.ask(run_request(draw, exchange_file), Seconds(crew.deadlines().run));
+  std::optional<Failure> failure = failure_of(candidate, ran, "run");
+  if (failure) {
+    entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
+  } else {
+    failure = compare_file(crew, draw, stage, exchange_file, entry);
+    if (failure && failure->stage == "internal") return failure;
+  }
+  record.push_back(entry);
+  return failure;
 }
 
 std::optional<Failure> check_visible(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
                                      Verdict& verdict) {
   for (const Draw& draw : seeds.visible) {
-    if (auto failure = check_draw(crew, candidate, draw, "visible", exchange_file, verdict.visible)) return failure;
+    if (auto failure = check_draw(crew, candidate, draw, "visible", exchange_file, verdict.visible)) {
+      record_state(verdict.visible, verdict);
+      return failure;
+    }
   }
   return std::nullopt;
 }
 
 std::optional<Failure> check_hidden(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
                                     Verdict& verdict) {
+  std::optional<Failure> failure;
   for (const Draw& draw : seeds.hidden) {
-    std::optional<Failure> failure = check_draw(crew, candidate, draw, "hidden", exchange_file, verdict.hidden);
-    if (!failure) continue;
-    if (failure->stage == "internal") return failure;
-    if (crew.emulates() && undecided_by_emulation(failure->kind)) return failure;
-    return Failure{"hidden", "hidden_check_failed", "hidden check failed", std::nullopt, "", ""};
+    failure = check_draw(crew, candidate, draw, "hidden", exchange_file, verdict.hidden);
+    if (failure) break;
   }
-  return std::nullopt;
+  if (failure && failure->stage == "internal") return failure;
+  if (failure && crew.emulates() && undecided_by_emulation(failure->kind)) return failure;
+  nlohmann::json both = verdict.visible;
+  both.insert(both.end(), verdict.hidden.begin(), verdict.hidden.end());
+  record_state(both, verdict);
+  verdict.record("official_check", failure ? RuleOutcome::kFail : RuleOutcome::kPass,
+                 failure ? failure->reason : "all four distributions, and two calls in a row", nullptr);
+  return failure ? std::optional(hidden_failure()) : std::nullopt;
 }
+
+Failure hidden_failure() { return {"hidden", "hidden_check_failed", "hidden check failed", std::nullopt, "", ""}; }
 
 }  // namespace kagent

@@ -236,6 +236,9 @@ Status Crew::ready_others() {
   const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
                                             Seconds(deadlines_.task));
   if (!loaded.ok()) return crew_error(*reference_, loaded, "building the model");
+  for (const auto& regime : array_in(loaded.answer, "regimes")) {
+    if (regime.is_string()) regimes_.insert(regime.get<std::string>());
+  }
   environment_["nvrtc"] = text_or(compiler.answer, "nvrtc", "");
   return Ok{};
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -90,6 +91,8 @@ class Crew {
   [[nodiscard]] const nlohmann::json& environment() const { return environment_; }
   // Some output of the reference is an input, a parameter or a buffer: an answer's may be, too.
   [[nodiscard]] bool reference_returns_sources() const { return reference_returns_sources_; }
+  // Regimes of other weights that mean something for the task (harness/check/weights.py).
+  [[nodiscard]] bool has_regime(const std::string& weights) const { return regimes_.count(weights) != 0; }
   [[nodiscard]] const CrewSpec& spec() const { return spec_; }
   [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
   [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
@@ -111,6 +114,7 @@ class Crew {
   nlohmann::json device_;
   nlohmann::json environment_ = nlohmann::json::object();
   bool reference_returns_sources_ = false;
+  std::set<std::string> regimes_;
   std::unique_ptr<ForkServer> fork_server_;
   std::unique_ptr<Child> tracer_;
   std::unique_ptr<Child> compiler_;

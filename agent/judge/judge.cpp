@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "agent/base/json_text.h"
+#include "agent/judge/beyond.h"
+#include "agent/judge/code_rules.h"
 #include "agent/judge/emulation.h"
+#include "agent/judge/work_rules.h"
 
 namespace kagent {
 namespace {
@@ -79,24 +83,29 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   } else {
     verdict.outcome = Outcome::kRejected;
   }
+  for (const Rule& rule : all_rules()) {
+    const bool done =
+        std::any_of(verdict.rules.begin(), verdict.rules.end(), [&](const RuleResult& r) { return r.rule == rule.id; });
+    if (!done) verdict.record(std::string(rule.id), RuleOutcome::kNotRun, why_not_run(rule), nullptr);
+  }
   on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
   open_s_ = 0;  // only the first verdict paid for the start
   crew_->retire_candidate(settings_.more_answers);
   return verdict;
 }
 
+const char* Judge::why_not_run(const Rule& rule) const {
+  if (rule.needs_gpu && !crew_->has_gpu()) return "needs a GPU";
+  return crew_->emulates() && !settings_.all_rules ? "emulated without --all-rules" : "the answer did not come so far";
+}
+
 std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds, Verdict& verdict,
                                      Artifacts& artifacts) {
-  const auto timed = [&](const char* phase, auto&& work) {
-    on_phase_(phase);
-    const auto begin = Clock::now();
-    std::optional<Failure> failure = work();
-    verdict.phases_s.emplace_back(phase, since(begin));
-    return failure;
-  };
+  const auto timed = [&](const char* phase, const Phase& work) { return time_phase(phase, work, verdict); };
   on_phase_("trace and compile");
   Built built;
   if (auto failure = build(*crew_, program, verdict, artifacts, built)) return failure;
+  if (auto failure = check_code(built.lint, built.plan, verdict)) return failure;
 
   if (crew_->emulates()) {
     on_phase_("compile for the CPU");
@@ -126,6 +135,7 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   }
   if (auto failure = timed("hidden check", [&] { return check_hidden(*crew_, worker, seeds, file, verdict); }))
     return failure;
+  if (auto failure = rules_beyond(worker, built, seeds, file, verdict)) return failure;
   if (crew_->emulates()) {
     verdict.warnings.push_back(
         "emulated on the CPU: says whether results are right, never how fast; it does not count");
@@ -137,10 +147,28 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   if (settings_.profile) {
     timed("profile", [&] {
       profile(worker, verdict);
+      record_custom_share(verdict);
       return std::optional<Failure>();
     });
   }
   return std::nullopt;
+}
+
+std::optional<Failure> Judge::time_phase(const char* phase, const Phase& work, Verdict& verdict) {
+  on_phase_(phase);
+  const auto begin = Clock::now();
+  std::optional<Failure> failure = work();
+  verdict.phases_s.emplace_back(phase, since(begin));
+  return failure;
+}
+
+std::optional<Failure> Judge::rules_beyond(Child& worker, const Built& built, const Seeds& seeds,
+                                           const std::string& file, Verdict& verdict) {
+  if (!settings_.all_rules) return std::nullopt;
+  const auto timed = [&](const char* phase, const Phase& work) { return time_phase(phase, work, verdict); };
+  if (auto failure = timed("hidden rules", [&] { return check_beyond(*crew_, worker, seeds, file, verdict); }))
+    return failure;
+  return timed("work rules", [&] { return check_work(*crew_, worker, built, seeds, file, verdict); });
 }
 
 std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict) {

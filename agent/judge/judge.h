@@ -22,6 +22,7 @@ struct JudgeSettings {
   double gpu_lock_wait_s = 3600;
   bool profile = true;
   bool checking = false;      // emulate: run the checking build from the start
+  bool all_rules = true;      // also those beyond the official check
   bool more_answers = false;  // after each one, the next answer's worker starts at once
 };
 
@@ -44,6 +45,11 @@ class Judge {
  private:
   Judge() = default;
   std::optional<Failure> stages(const Program& program, const Seeds& seeds, Verdict& verdict, Artifacts& artifacts);
+  [[nodiscard]] const char* why_not_run(const Rule& rule) const;
+  using Phase = std::function<std::optional<Failure>()>;
+  std::optional<Failure> time_phase(const char* phase, const Phase& work, Verdict& verdict);
+  std::optional<Failure> rules_beyond(Child& candidate, const Built& built, const Seeds& seeds,
+                                      const std::string& exchange_file, Verdict& verdict);
   std::optional<Failure> load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict);
   void profile(Child& candidate, Verdict& verdict);
 

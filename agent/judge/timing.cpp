@@ -118,6 +118,10 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
 
   nlohmann::json clocks = nlohmann::json::object();
   if (auto failure = end(crew, mine, verdict.candidate_peak_bytes, clocks)) return failure;
+  const double charged_ms = verdict.plan.value("prepare_charged_ms", 0.0);
+  for (Burst& times : mine.bursts) {
+    for (double& ms : times) ms += charged_ms;
+  }
   verdict.candidate = summarise(mine.bursts);
   for (Contender& c : others) {
     Timed& timed = verdict.baselines[c.kind];
@@ -135,7 +139,15 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
     const Timed& timed = verdict.baselines[name];
     return timed.speedup && timed.speedup->low > 1.0;
   };
-  verdict.faster = beats("eager") && (beats("null_plan") || !verdict.baselines["null_plan"].speedup);
+  const bool beats_null_plan = beats("null_plan");
+  verdict.record("null_plan",
+                 !verdict.baselines["null_plan"].speedup ? RuleOutcome::kNotRun
+                 : beats_null_plan                       ? RuleOutcome::kPass
+                                                         : RuleOutcome::kFlag,
+                 beats_null_plan ? "faster than the reference run by the same executor"
+                                 : "not faster than the reference run by the same executor, or not measured",
+                 nullptr);
+  verdict.faster = beats("eager") && (beats_null_plan || !verdict.baselines["null_plan"].speedup);
   return std::nullopt;
 }
 

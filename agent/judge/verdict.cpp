@@ -1,5 +1,8 @@
 #include "agent/judge/verdict.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace kagent {
 namespace {
 
@@ -40,6 +43,20 @@ const char* to_string(Outcome outcome) {
   return "error";
 }
 
+void Verdict::record(const std::string& rule, RuleOutcome rule_outcome, std::string what, nlohmann::json evidence) {
+  const auto same = std::find_if(rules.begin(), rules.end(), [&](const RuleResult& r) { return r.rule == rule; });
+  RuleResult result{rule, rule_outcome, std::move(what), std::move(evidence)};
+  if (same == rules.end()) {
+    rules.push_back(std::move(result));
+  } else {
+    *same = std::move(result);
+  }
+}
+
+bool Verdict::counts() const {
+  return outcome == Outcome::kAccepted && faster && backend == "cuda" && plan.value("tier", "") == "tf32";
+}
+
 int Verdict::exit_code() const {
   switch (outcome) {
     case Outcome::kAccepted:
@@ -56,9 +73,9 @@ int Verdict::exit_code() const {
 
 nlohmann::json to_json(const Verdict& v) {
   nlohmann::json out = {{"task", v.task},     {"backend", v.backend}, {"outcome", to_string(v.outcome)},
-                        {"faster", v.faster}, {"stage", nullptr},     {"kind", nullptr},
-                        {"reason", nullptr},  {"line", nullptr},      {"block", nullptr},
-                        {"speedup", nullptr}};
+                        {"faster", v.faster}, {"counts", v.counts()}, {"stage", nullptr},
+                        {"kind", nullptr},    {"reason", nullptr},    {"line", nullptr},
+                        {"block", nullptr},   {"speedup", nullptr}};
   if (v.failure) {
     out["stage"] = v.failure->stage;
     out["kind"] = v.failure->kind;
@@ -79,6 +96,10 @@ nlohmann::json to_json(const Verdict& v) {
   out["compile"] = v.compile;
   out["visible"] = v.visible;
   out["hidden"] = v.hidden;
+  out["beyond"] = v.beyond;
+  nlohmann::json rules = nlohmann::json::array();
+  for (const RuleResult& result : v.rules) rules.push_back(to_json(result));
+  out["rules"] = rules;
   out["profile"] = v.profile;
   out["environment"] = v.environment;
   out["seeds"] = v.seeds;

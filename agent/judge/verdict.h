@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/judge/rules.h"
 #include "agent/judge/statistics.h"
 
 namespace kagent {
@@ -23,7 +24,7 @@ const char* to_string(Outcome outcome);
 
 // Where an answer failed, for its author: `line` is 1-based in `block` ("python" or "cuda") of the answer.
 struct Failure {
-  std::string stage;  // answer, trace, compile, validate, run, visible, hidden, time, internal
+  std::string stage;  // answer, trace, compile, validate, run, visible, hidden, rules, time, internal
   std::string kind;   // a stable word
   std::string reason;
   std::optional<int> line;
@@ -50,6 +51,8 @@ struct Verdict {
   nlohmann::json compile = nlohmann::json::object();  // kernels: registers, spills, shared memory; arch, nvrtc
   nlohmann::json visible = nlohmann::json::array();   // one comparison a seed: numbers go back to the model
   nlohmann::json hidden = nlohmann::json::array();    // one comparison a distribution: never shown to the model
+  nlohmann::json beyond = nlohmann::json::array();    // one a draw beyond the official ones: never shown either
+  std::vector<RuleResult> rules;                      // each rule once, in the order applied
   std::optional<Summary> candidate;
   std::int64_t candidate_peak_bytes = 0;
   std::map<std::string, Timed> baselines;             // eager, graphed_eager, null_plan
@@ -58,6 +61,11 @@ struct Verdict {
   nlohmann::json seeds = nlohmann::json::object();
   std::vector<std::pair<std::string, double>> phases_s;  // in order
   std::vector<std::string> warnings;
+
+  // What a rule said; again: the later word stands.
+  void record(const std::string& rule, RuleOutcome outcome, std::string what, nlohmann::json evidence);
+  // Accepted and faster, on a GPU, in the default precision tier: what fast_p counts.
+  [[nodiscard]] bool counts() const;
 
   // 0 accepted, 1 rejected, 2 error, 3 undecided.
   [[nodiscard]] int exit_code() const;

@@ -50,9 +50,28 @@ constexpr Field kFields[] = {
     {"verdict", "artifacts", Type::kBlobs, false},
     {"end", "reason", Type::kText, false},
     {"resume", "sample", Type::kSample, false},
+    {"audit_request", "task", Type::kText, true},
+    {"audit_request", "sample", Type::kSample, true},
+    {"audit_request", "judge", Type::kText, true},
+    {"audit_request", "ask", Type::kSample, true},
+    {"audit_request", "prompt_sha256", Type::kBlob, true},
+    {"audit_request", "subject", Type::kBlobs, true},
+    {"audit_request", "whole", Type::kFlag, true},
+    {"audit_attempt", "task", Type::kText, true},
+    {"audit_attempt", "sample", Type::kSample, true},
+    {"audit_attempt", "judge", Type::kText, true},
+    {"audit_reply", "task", Type::kText, true},
+    {"audit_reply", "sample", Type::kSample, true},
+    {"audit_reply", "judge", Type::kText, true},
+    {"audit_reply", "ask", Type::kSample, true},
+    {"audit_reply", "prompt_sha256", Type::kBlob, true},
+    {"audit_reply", "answer_sha256", Type::kBlob, true},
+    {"audit_reply", "model", Type::kText, true},
+    {"audit_reply", "vendor", Type::kText, true},
 };
 
-constexpr const char* kKinds[] = {"start", "request", "attempt", "reply", "judge", "verdict", "resume", "end"};
+constexpr const char* kKinds[] = {"start",  "request", "attempt",       "reply",         "judge",      "verdict",
+                                  "resume", "end",     "audit_request", "audit_attempt", "audit_reply"};
 
 bool is_blob(const json& value) { return value.is_string() && is_sha256(value.get_ref<const std::string&>()); }
 

@@ -138,6 +138,19 @@ Result<Chain> RunDirectory::read_task(const std::string& task_id) const {
   return chain;
 }
 
+Result<std::unique_ptr<EventLog>> RunDirectory::open_audit() const {
+  return EventLog::open(folder_, "audit.jsonl", manifest_sha256_);
+}
+
+Result<Chain> RunDirectory::read_audit() const {
+  const std::string path = folder_ + "/audit.jsonl";
+  Result<std::string> text = read_own_file(path);
+  if (!text && text.error().code != Code::kNotFound) return text.error();
+  Result<Chain> chain = parse_chain(text ? text.value() : "", manifest_sha256_);
+  if (!chain) return chain.error().within(path);
+  return chain;
+}
+
 Result<std::optional<RecordedReply>> recorded_reply(const RunDirectory& run, const std::string& task_id, int sample) {
   Result<Chain> chain = run.read_task(task_id);
   if (!chain) {

@@ -9,6 +9,7 @@
 
 #include "agent/base/result.h"
 #include "agent/run/blob_store.h"
+#include "agent/run/event_log.h"
 #include "agent/run/task_log.h"
 
 namespace kagent::run {
@@ -34,6 +35,11 @@ class RunDirectory {
   [[nodiscard]] Result<std::unique_ptr<TaskLog>> open_task(const std::string& task_id) const;
   // Reads a task's events without a lease.
   [[nodiscard]] Result<Chain> read_task(const std::string& task_id) const;
+
+  // What LLM judges said of this run: <run>/audit.jsonl, a chain of its own that begins at the manifest's hash.
+  [[nodiscard]] Result<std::unique_ptr<EventLog>> open_audit() const;
+  // Without a lease; an empty chain if there is none.
+  [[nodiscard]] Result<Chain> read_audit() const;
 
  private:
   std::string folder_;

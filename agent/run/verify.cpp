@@ -10,6 +10,7 @@
 #include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
 #include "agent/run/event.h"
+#include "agent/run/verify_audit.h"
 
 namespace kagent::run {
 namespace {
@@ -27,6 +28,7 @@ class Order {
     const bool first = std::exchange(first_, false);
     if (ended_) return "an event after the end";
     const std::string kind = text_or(event, "kind", "");
+    if (is_of_audit(kind)) return fmt::format("{} belongs into audit.jsonl", kind);
     if (first != (kind == "start")) return "a log begins with its only start event";
     if (kind == "start" && text_or(event, "task", "") != task_id_)
       return fmt::format("the log is of another task than {}", task_id_);
@@ -111,6 +113,7 @@ Result<VerifyReport> verify(const RunDirectory& run, const std::optional<std::st
     heads += id + " " + verify_task(run, id, report, blobs) + "\n";
   }
   report.head = sha256_hex(heads);
+  verify_audit(run, report, blobs);
 
   std::error_code failed;
   for (fs::directory_iterator entry(run.folder() + "/tasks", failed), end; !failed && entry != end;

@@ -4,31 +4,12 @@
 
 #include "agent/answer/answer.h"
 #include "agent/base/json_text.h"
+#include "agent/llm/log_json.h"
 
 namespace kagent {
 namespace {
 
 using nlohmann::json;
-
-json usage_json(const llm::Usage& usage) {
-  json out = json::object();
-  if (usage.input_tokens) out["input_tokens"] = *usage.input_tokens;
-  if (usage.output_tokens) out["output_tokens"] = *usage.output_tokens;
-  if (usage.reasoning_tokens) out["reasoning_tokens"] = *usage.reasoning_tokens;
-  if (usage.cached_tokens) out["cached_tokens"] = *usage.cached_tokens;
-  return out;
-}
-
-json attempt_json(const llm::Attempt& attempt) {
-  return {{"number", attempt.number},          {"http_status", attempt.http_status}, {"problem", attempt.problem},
-          {"elapsed_s", attempt.elapsed_s},    {"wait_s", attempt.wait_s},           {"request_id", attempt.request_id},
-          {"usage", usage_json(attempt.usage)}};
-}
-
-json parsed_or_text(const std::string& text) {
-  json value = json::parse(text, nullptr, false);
-  return value.is_discarded() ? json(text) : value;
-}
 
 // Attempts go into the log before the next one begins; progress goes to the terminal.
 class LoggedProgress : public llm::Progress {
@@ -37,7 +18,7 @@ class LoggedProgress : public llm::Progress {
   void say(std::string_view line) override { say_(line); }
   void attempt(const llm::Attempt& done) override {
     if (done.problem.empty()) return;
-    json body = attempt_json(done);
+    json body = llm::to_json(done);
     body["sample"] = sample_;
     if (Status logged = log_.append("attempt", body); !logged) failed_ = logged;
   }
@@ -81,20 +62,10 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   const auto& reply = std::get<llm::Reply>(answer.value());
   Result<std::string> answer_sha256 = context.log.blobs().put(reply.text);
   if (!answer_sha256) return answer_sha256.error();
-  json body = {{"sample", sample},
-               {"answer_sha256", answer_sha256.value()},
-               {"model", reply.model},
-               {"provider", reply.provider},
-               {"vendor", reply.vendor},
-               {"usage", usage_json(reply.usage)},
-               {"cost", price(reply)},
-               {"elapsed_s", reply.elapsed_s},
-               {"finish_reason", reply.finish_reason},
-               {"truncated", reply.truncated},
-               {"refused", reply.refused},
-               {"request_id", reply.request_id},
-               {"request", parsed_or_text(reply.request)},
-               {"response", parsed_or_text(reply.raw)}};
+  json body = llm::to_json(reply);
+  body["sample"] = sample;
+  body["answer_sha256"] = answer_sha256.value();
+  body["cost"] = price(reply);
   if (Status status = context.log.append("reply", body); !status) return status.error();
   return std::optional<SolveEnd>();
 }

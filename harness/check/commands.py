@@ -1,18 +1,23 @@
-"""run, compare and strides (docs/protocol.md, "Worker")."""
+"""run, compare, examine, prepare_moves and strides (docs/protocol.md, "Worker")."""
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from typing import Any, Callable, ContextManager
 
 import torch
 
+from check import accuracy, oracle
 from check.changes import ReadOnly
 from check.compare import compare
+from check.moving import prepare_moves
 from check.exchange import Outcome, read_outcome, write_outcome
 from check.structure import Tree, flatten
+from check.weights import AS_BUILT, weights
 from model.eager import call_eager
+from model.failure import Failure
 from model.flags import precision
+from check.input_kinds import AS_DRAWN
 from model.inputs import tensors_of
 from model.session import Answer, Request, Session, argument
 from model.state import state_tensors
@@ -23,18 +28,21 @@ _MOST_CALLS = 100
 
 
 def run(session: Session, request: Request) -> Answer:
-    """The loaded plan on real data; what it leaves unwritten holds NaN for an even seed, 2^100 for an odd one (fmaxf
-    hides NaN)."""
+    """The loaded plan on real data; what it leaves unwritten holds the asked poison: NaN, or 2^100 (fmaxf hides NaN)."""
     begin = time.monotonic()
     plan = session.need_plan()
-    plan.set_poison("nan" if argument(request, "seed", int) % 2 == 0 else "huge")
+    plan.set_poison(argument(request, "poison", str, "nan"))
     try:
-        outcome = _outcome(session, request, lambda inputs: (plan.structure, plan.run(inputs)))
-        write_outcome(argument(request, "out", str), outcome)
+        with _weights(session, request):
+            call = plan.run_guarded if argument(request, "guarded", bool, False) else plan.run
+            replaced = plan.set_stand_in(argument(request, "kernel", str, ""), argument(request, "stand_in", str, "none"))
+            outcome = _outcome(session, request, lambda inputs: (plan.structure, call(inputs)))
+            write_outcome(argument(request, "out", str), outcome)
     finally:
+        plan.set_stand_in("", "none")
         session.state.restore()
         plan.set_poison("off")
-    return {"elapsed_s": time.monotonic() - begin}
+    return {"replaced": replaced, "elapsed_s": time.monotonic() - begin}
 
 
 def compare_file(session: Session, request: Request) -> Answer:
@@ -53,6 +61,31 @@ def compare_file(session: Session, request: Request) -> Answer:
     finally:
         session.state.restore()
     return {**answer, "elapsed_s": time.monotonic() - begin}
+
+
+def examine(session: Session, request: Request) -> Answer:
+    """A file of `run` (one call) against the reference in double precision: as accurate as honest work is?"""
+    begin = time.monotonic()
+    session.need_task()
+    session.need_role("reference", "examine")
+    got = read_outcome(argument(request, "file", str))
+    values = {f"output {i}": tensor for i, tensor in enumerate(got.outputs)} | got.state
+    try:
+        with _weights(session, request):
+            inputs = session.inputs(argument(request, "seed", int), argument(request, "scale", float, 1.0),
+                                    argument(request, "inputs", str, AS_DRAWN))
+            answer = accuracy.judge(values, oracle.ask(session, inputs))
+    except Failure as failure:
+        if failure.error["stage"] != "task":
+            raise
+        answer = {**accuracy.NOTHING, "reason": f"the reference does not run here: {failure.error['message']}"}
+    finally:
+        session.state.restore()
+    return {**answer, "elapsed_s": time.monotonic() - begin}
+
+
+def _weights(session: Session, request: Request) -> ContextManager[None]:
+    return weights(session, argument(request, "weights", str, AS_BUILT), argument(request, "seed", int))
 
 
 def strides(session: Session, request: Request) -> Answer:
@@ -78,11 +111,12 @@ def _outcome(session: Session, request: Request, call: Call) -> Outcome:
     session.state.restore()
     parameters = ReadOnly({f"parameter {name}": tensor for name, tensor in session.model.named_parameters()})
     for i in range(min(max(argument(request, "calls", int, 1), 1), _MOST_CALLS)):
-        inputs = session.inputs(seed + i, scale)
+        inputs = session.inputs(seed + i, scale, argument(request, "inputs", str, AS_DRAWN))
         given = ReadOnly({f"input {k}": tensor for k, tensor in enumerate(tensors_of(inputs))})
         structure, outputs = call(inputs)
         session.synchronize()
     return Outcome(structure, outputs, {**state_tensors(session.model), **parameters.changed(), **given.changed()})
 
 
-COMMANDS = {"run": (run, "run"), "compare": (compare_file, "internal"), "strides": (strides, "run")}
+COMMANDS = {"run": (run, "run"), "compare": (compare_file, "internal"), "examine": (examine, "internal"),
+            "prepare_moves": (prepare_moves, "run"), "strides": (strides, "run")}

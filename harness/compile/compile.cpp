@@ -111,9 +111,16 @@ Compiled compile(const Nvrtc& nvrtc, const Options& options, const Source& sourc
       if (out.error.find("__nv_name_map") == std::string::npos) break;
       const Compiled without = compile(nvrtc, options, source, {});
       if (!without.ok) return without;
-      json by_symbol = json::object();
-      for (const auto& [plain, facts] : without.kernels.items()) by_symbol[facts.value("symbol", plain)] = facts;
+      const json by_symbol = kernel_facts(without.ptx, without.log, source.text);
       if (out.error.find(base_of(name)) == std::string::npos) continue;
+      // A kernel that has the name of a function of CUDA's (norm) is no single thing as an expression; its symbol is.
+      if (std::count_if(by_symbol.items().begin(), by_symbol.items().end(),
+                        [&](const auto& kernel) { return plain_name(kernel.key()) == name; }) == 1) {
+        std::vector<std::string> others;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(others),
+                     [&](const std::string& other) { return other != name; });
+        return compile(nvrtc, options, source, others);
+      }
       out.error_kind = "unknown_kernel";
       out.error = unknown_kernel(name, by_symbol);
       out.errors = json::array();  // NVRTC's own were about its expression file

@@ -20,6 +20,7 @@
 #include "harness/compile/compile.h"
 #include "harness/compile/sha256.h"
 #include "harness/emulate/build_program.h"
+#include "harness/lint/lint.h"
 #include "harness/seal/seal.h"
 
 namespace kagent::compile {
@@ -143,6 +144,8 @@ class Server {
       if (!reply.value("ok", false)) return reply;
       reply["cached"] = false;
     }
+    // Anew each time: rules may be newer than what is cached.
+    reply["lint"] = lint::to_json(lint::lint(read_text(cache_.path(key, "kernels.ptx"))));
     reply["key"] = key;
     reply["cubin"] = cache_.path(key, "kernels.cubin");
     reply["ptx"] = cache_.path(key, "kernels.ptx");

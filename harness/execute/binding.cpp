@@ -159,6 +159,15 @@ class Holder : public torch::CustomClassHolder {
   void set_poison(const std::string& pattern) {
     executor_->set_poison(pattern == "nan" ? Poison::kNan : pattern == "huge" ? Poison::kHuge : Poison::kOff);
   }
+  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs) {
+    return guarded([&] { return executor_->run_guarded(inputs); });
+  }
+  std::vector<at::Tensor> prepared() { return executor_->prepared(); }
+  std::int64_t set_stand_in(const std::string& kernel, const std::string& what) {
+    return executor_->set_stand_in(kernel, what == "nothing" ? StandIn::kNothing
+                                           : what == "copy"  ? StandIn::kCopy
+                                                             : StandIn::kNone);
+  }
   std::string info() {
     const Counts& counts = executor_->counts();
     return json{{"steps", executor_->plan().forward.size()}, {"prepare_steps", executor_->plan().prepare.size()},
@@ -195,6 +204,9 @@ TORCH_LIBRARY(kagent, m) {
       .def("bind", &Holder::bind)
       .def("prepare", &Holder::prepare)
       .def("run", &Holder::run)
+      .def("run_guarded", &Holder::run_guarded)
+      .def("prepared", &Holder::prepared)
+      .def("set_stand_in", &Holder::set_stand_in)
       .def("set_graph", &Holder::set_graph)
       .def("set_poison", &Holder::set_poison)
       .def("info", &Holder::info)

@@ -16,6 +16,7 @@
 
 #include "harness/execute/graph.h"
 #include "harness/execute/run_error.h"
+#include "harness/execute/stand_in.h"
 
 namespace kagent::execute {
 namespace {
@@ -69,7 +70,8 @@ Executor::Executor(plan::Plan plan, const plan::Kernels& kernels, const std::str
     : plan_(std::move(plan)),
       lifetimes_(plan::lifetimes(plan_)),
       device_(device),
-      graph_on_(plan_.graph && device.is_cuda()) {
+      graph_on_(plan_.graph && device.is_cuda()),
+      kernels_(kernels) {
   const auto launches = [](const std::vector<plan::Step>& steps) {
     return std::any_of(steps.begin(), steps.end(),
                        [](const plan::Step& s) { return std::holds_alternative<plan::Launch>(s.what); });
@@ -173,9 +175,12 @@ void Executor::run_steps(std::vector<Work>& steps, const std::vector<std::vector
   CUstream stream = device_.is_cuda() ? c10::cuda::getCurrentCUDAStream(device_.index()).stream() : nullptr;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (begin) begin(static_cast<int>(i));
-    if (auto* call = std::get_if<OperatorCall>(&steps[i])) {
+    if (&steps == &forward_ && stand_ins_.count(i) != 0) {
+      run_stand_in(i);
+    } else if (auto* call = std::get_if<OperatorCall>(&steps[i])) {
       counts_.copied_results += call->run(environment_, plan_.tensors);
       poison(*call);
+      if (guards_ != nullptr) guard(*call, plan_.forward[i].line);
     } else if (auto* emulated = std::get_if<EmulatedLaunch>(&steps[i])) {
       emulated->run(environment_);
     } else {
@@ -184,6 +189,61 @@ void Executor::run_steps(std::vector<Work>& steps, const std::vector<std::vector
     if (end) end();
     for (const TensorId id : drop_after[i]) environment_[index(id)].reset();
   }
+}
+
+void Executor::run_stand_in(std::size_t step) {
+  for (const auto& [from, to] : stand_ins_[step]) {
+    at::Tensor target = environment_[index(to)];
+    target.copy_(environment_[index(from)].reshape(target.sizes()));
+  }
+}
+
+int Executor::set_stand_in(const std::string& kernel, StandIn stand_in) {
+  stand_ins_.clear();
+  for (std::size_t i = 0; i < plan_.forward.size() && stand_in != StandIn::kNone; ++i) {
+    const auto* launch = std::get_if<plan::Launch>(&plan_.forward[i].what);
+    if (launch == nullptr || launch->kernel != kernel) continue;
+    auto copies = stand_in == StandIn::kCopy ? copies_of(*launch, plan_, kernels_) : Copies();
+    if (stand_in == StandIn::kNothing || !copies.empty()) stand_ins_[i] = std::move(copies);
+  }
+  return static_cast<int>(stand_ins_.size());
+}
+
+void Executor::guard(const OperatorCall& call, std::optional<int> line) {
+  for (const TensorId id : call.makes) {
+    const bool mine = plan_.tensors[index(id)].storage == id &&
+                      std::find(call.reads.begin(), call.reads.end(), id) == call.reads.end();
+    if (!mine) continue;
+    std::string what = "the result of " + call.name();
+    if (line) what += " at line " + std::to_string(*line);
+    environment_[index(id)] = guards_->enclose(environment_[index(id)], std::move(what));
+  }
+}
+
+std::vector<at::Tensor> Executor::run_guarded(const std::vector<at::Tensor>& inputs) {
+  Guards guards;
+  std::vector<at::Tensor> enclosed;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    enclosed.push_back(guards.enclose(inputs[i], "input " + std::to_string(i)));
+  guards_ = &guards;
+  std::vector<at::Tensor> out;
+  try {
+    out = run_observed(enclosed, {}, {});
+  } catch (...) {
+    guards_ = nullptr;
+    throw;
+  }
+  guards_ = nullptr;
+  if (const auto where = guards.broken()) {
+    throw RunError("out_of_bounds", "a kernel wrote " + *where + ": an index is out of range");
+  }
+  return out;
+}
+
+std::vector<at::Tensor> Executor::prepared() const {
+  std::vector<at::Tensor> out;
+  for (const TensorId id : lifetimes_.kept) out.push_back(environment_[index(id)]);
+  return out;
 }
 
 void Executor::prepare() {
@@ -246,7 +306,7 @@ std::vector<at::Tensor> Executor::run_observed(const std::vector<at::Tensor>& in
 }
 
 std::vector<at::Tensor> Executor::run(const std::vector<at::Tensor>& inputs) {
-  if (!graph_on_) return run_observed(inputs, {}, {});
+  if (!graph_on_ || !stand_ins_.empty()) return run_observed(inputs, {}, {});
   if (!graph_) {
     const Precision precision(plan_.tf32);
     place_inputs(inputs);  // the checks of the first call

@@ -8,15 +8,19 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "harness/execute/emulated.h"
+#include "harness/execute/guards.h"
 #include "harness/execute/kernel_module.h"
 #include "harness/execute/operator_call.h"
+#include "harness/execute/stand_in.h"
 #include "harness/plan/kernels.h"
 #include "harness/plan/lifetimes.h"
 #include "harness/plan/plan.h"
@@ -60,6 +64,13 @@ class Executor {
 
   void set_graph(bool on);
   void set_poison(Poison poison);
+  // For the runs that follow, without a graph. Returns how many launches of forward it stands in for; with kCopy those
+  // that have an argument to copy from.
+  int set_stand_in(const std::string& kernel, StandIn stand_in);
+  // One run without a graph between guard regions. Throws RunError(out_of_bounds).
+  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs);
+  // What prepare made and forward may read.
+  [[nodiscard]] std::vector<at::Tensor> prepared() const;
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
@@ -77,7 +88,9 @@ class Executor {
   void place_inputs(const std::vector<at::Tensor>& inputs);
   void run_steps(std::vector<Work>& steps, const std::vector<std::vector<plan::TensorId>>& drop_after,
                  const std::function<void(int)>& begin, const std::function<void()>& end);
+  void run_stand_in(std::size_t step);
   void poison(const OperatorCall& call);
+  void guard(const OperatorCall& call, std::optional<int> line);
   std::vector<at::Tensor> take_outputs();
   void clear_forward();
   void* address(plan::TensorId id) const { return environment_[static_cast<std::size_t>(id)].mutable_data_ptr(); }
@@ -95,8 +108,11 @@ class Executor {
   std::vector<bool> lasting_;            // ids that outlive a call: sources and what prepare made
   std::unique_ptr<Graph> graph_;
   bool graph_on_;
+  plan::Kernels kernels_;
   bool prepared_ = false;
   Poison poison_ = Poison::kOff;
+  std::map<std::size_t, Copies> stand_ins_;  // by step of forward
+  Guards* guards_ = nullptr;                 // of the run in progress
   Counts counts_;
 };
 

@@ -6,6 +6,7 @@ import time
 
 import torch
 
+from check.weights import applicable
 from measure import device, nvml
 from model import warm
 from model.build import build_model
@@ -49,7 +50,7 @@ def task(session: Session, request: Request) -> Answer:
     session.facts = facts_of(session.model, inputs)
     if session.role == "reference" and session.backend == "cuda":
         warm.reference(session.task, session.model, session.state, inputs)
-    return {"inputs": describe(inputs), "elapsed_s": time.monotonic() - begin,
+    return {"inputs": describe(inputs), "regimes": applicable(session.model), "elapsed_s": time.monotonic() - begin,
             "parameter_bytes": sum(p.numel() * p.element_size() for p in session.model.parameters())}
 
 

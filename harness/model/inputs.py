@@ -7,13 +7,15 @@ from typing import Any
 
 import torch
 
+from check import input_kinds
 from model.build import to_device
 from model.load import Task, task_failure
 from model.seed import set_seed
 
 
-def make_inputs(task: Task, seed: int, scale: float, device: torch.device) -> list[Any]:
-    """Drawn and scaled on the CPU, as the official code does, then moved: equal bits in every process."""
+def make_inputs(task: Task, seed: int, scale: float, device: torch.device, kind: str = input_kinds.AS_DRAWN) -> list[Any]:
+    """Drawn, given a structure (check/input_kinds.py) and scaled on the CPU, as the official code does, then moved: equal
+    bits in every process."""
     try:
         set_seed(seed)
         values = list(task.get_inputs())
@@ -21,7 +23,7 @@ def make_inputs(task: Task, seed: int, scale: float, device: torch.device) -> li
         if isinstance(error, MemoryError):
             raise
         raise task_failure(task.path, "get_inputs", error) from error
-    return [to_device(_scaled(value, scale), device) for value in values]
+    return [to_device(_scaled(value, scale), device) for value in input_kinds.apply(kind, values, seed)]
 
 
 def tensors_of(inputs: list[Any]) -> list[torch.Tensor]:

@@ -41,11 +41,25 @@ class LoadedPlan:
         self._executor.bind(list(model.parameters()),
                             [state.live[name] for name, _ in plan["buffers"]],
                             [state.live[name] for name, _ in plan["state"]])
-        self.prepare_ms = self._prepare(device)
+        self._device = device
+        self.prepare_ms = self.prepare()
 
     def run(self, inputs: list[Any]) -> list[torch.Tensor]:
         """Fresh outputs, in the order of the structure's leaves; not synchronised."""
         return self._executor.run(tensors_of(inputs))
+
+    def run_guarded(self, inputs: list[Any]) -> list[torch.Tensor]:
+        """Without a graph, every tensor between guard regions. Raises what the executor raises (out_of_bounds)."""
+        return self._executor.run_guarded(tensors_of(inputs))
+
+    def prepared(self) -> list[torch.Tensor]:
+        """What prepare made and forward may read."""
+        return self._executor.prepared()
+
+    def set_stand_in(self, kernel: str, what: str) -> int:
+        """Puts "nothing" or a "copy" of an argument in place of a kernel's launches, for the runs that follow; "none" ends
+        it. Returns how many launches."""
+        return self._executor.set_stand_in(kernel, what)
 
     def info(self) -> dict[str, Any]:
         return json.loads(self._executor.info())
@@ -60,14 +74,17 @@ class LoadedPlan:
         """What scratch and outputs hold before they are written: "off", "nan" or "huge"."""
         self._executor.set_poison(pattern)
 
-    def _prepare(self, device: torch.device) -> float:
-        if device.type == "cuda":
-            torch.cuda.synchronize()
+    def prepare(self) -> float:
+        """To be run again whenever parameters have changed. Milliseconds."""
+        self._synchronize()
         begin = time.monotonic()
         self._executor.prepare()
-        if device.type == "cuda":
-            torch.cuda.synchronize()
+        self._synchronize()
         return 1000 * (time.monotonic() - begin)
+
+    def _synchronize(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize()
 
 
 def _operators() -> str:

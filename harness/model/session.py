@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from check.input_kinds import AS_DRAWN
 from model.failure import Failure
 from model.inputs import make_inputs
 from model.load import Task
@@ -38,8 +39,8 @@ class Session:
     def device(self) -> torch.device:
         return torch.device("cuda", torch.cuda.current_device()) if self.backend == "cuda" else torch.device("cpu")
 
-    def inputs(self, seed: int, scale: float = 1.0) -> list[Any]:
-        return make_inputs(self.need_task(), seed, scale, self.device)
+    def inputs(self, seed: int, scale: float = 1.0, kind: str = AS_DRAWN) -> list[Any]:
+        return make_inputs(self.need_task(), seed, scale, self.device, kind)
 
     def need_task(self) -> Task:
         if self.task is None or self.model is None:

@@ -8,12 +8,12 @@ from typing import Any, Callable
 
 import torch
 
+from check.noise import UlpNoise
 from check.numbers import compare_numbers
+from check.oracle import double_by_default, double_model
 from check.structure import flatten
-from model.build import build_model
 from model.flags import precision
 from model.session import Session
-from study.noise import OneUlpNoise
 
 SCALES = (1.0, 3.0, 0.01, -1.0)
 TOLERANCE = 1e-3
@@ -59,18 +59,13 @@ def _exact_convolutions():
 
 
 def _double(session: Session) -> Callable[[list[Any]], Outputs]:
-    model = build_model(session.task, session.seed, session.device).double()
-    for module in model.modules():
-        for name, value in vars(module).items():
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
-                setattr(module, name, value.double())
     # One model for all distributions: only running statistics change from call to call, and no output depends on them in train mode.
+    session.state.restore()
+    model = double_model(session)
+
     def run(inputs: list[Any]) -> Outputs:
-        torch.set_default_dtype(torch.float64)  # for tensors that forward makes
-        try:
+        with double_by_default():
             return _run(session, model, [x.double() if _floating(x) else x for x in inputs], restore=False)
-        finally:
-            torch.set_default_dtype(torch.float32)
     return run
 
 
@@ -78,7 +73,7 @@ _VARIANTS: dict[str, Callable[[Session], Callable[[list[Any]], Outputs]]] = {
     "tf32_matmul": lambda session: _official(session, lambda: precision("baseline")),
     "fp32_convolution": lambda session: _official(session, _exact_convolutions),
     "fp64": _double,
-    "one_ulp_noise": lambda session: lambda inputs: _run(session, session.model, inputs, around=OneUlpNoise(session.device, _SEED)),
+    "one_ulp_noise": lambda session: lambda inputs: _run(session, session.model, inputs, around=UlpNoise(session.device, _SEED)),
 }
 
 

@@ -44,6 +44,7 @@ class Server:
             plan = program.trace(self.task.model, self.task.inputs, 1 << 20)
         infer(plan, facts_of(self.task.model, self.task.inputs))
         _warm_errors()
+        _warm_cudnn()
         facts = [{"shape": list(x.shape), "dtype": str(x.dtype)[6:]} if isinstance(x, torch.Tensor) else x for x in self.task.inputs]
         count = [p.numel() for p in self.task.model.parameters()]
         return {"ok": True, "inputs": facts, "parameters": len(count), "parameter_count": sum(count), "returns_sources": _returns_sources(plan)}
@@ -115,9 +116,9 @@ def _kernels(plan) -> list[str]:
 
 
 def _returns_sources(plan: dict) -> bool:
-    """Whether an output is an input, a parameter, a buffer or a view of one: then an answer's may be, too."""
-    made = set(_tensors([step.get("results", []) for step in plan["forward"]]))
-    return any(plan["tensors"][t]["storage"] not in made for t in _tensors(plan["outputs"]))
+    """Whether an output is an input, a parameter, a buffer or a view of one, written in place or not: then an answer's may be, too."""
+    sources = set(_tensors(plan["inputs"])) | {t for kind in ("parameters", "buffers", "state") for _, t in plan[kind]}
+    return any(plan["tensors"][t]["storage"] in sources for t in _tensors(plan["outputs"]))
 
 
 def _tensors(tree) -> list[int]:
@@ -125,6 +126,14 @@ def _tensors(tree) -> list[int]:
     if isinstance(tree, dict):
         return [tree["t"]] if "t" in tree else [t for child in tree.values() for t in _tensors(child)]
     return [t for child in tree for t in _tensors(child)] if isinstance(tree, (list, tuple)) else []
+
+
+def _warm_cudnn() -> None:
+    """Convolutions and attention ask cuDNN's version when they are first called, and torch's lazy loader aborts where it cannot open the library:
+    inside the seal. A task with neither leaves that to the answer."""
+    with FakeTensorMode():
+        query = torch.empty(1, 1, 8, 8, device="cuda")
+        torch.nn.functional.scaled_dot_product_attention(query, query, query, is_causal=True)
 
 
 def _warm_errors() -> None:

@@ -2,36 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
 #include <ostream>
 #include <string>
+
+#include "tests/agent/command/program.h"
 
 namespace kagent {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Outcome {
-  std::string text;  // stdout and stderr
-  int exit_code = -1;
-};
-
-Outcome run_kagent(const std::string& arguments) {
-  Outcome outcome;
-  // The program stands beside its test.
-  const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kagent").string();
-  FILE* pipe = ::popen((program + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  std::array<char, 4096> part{};
-  for (std::size_t n = 0; (n = std::fread(part.data(), 1, part.size(), pipe)) > 0;) outcome.text.append(part.data(), n);
-  const int status = ::pclose(pipe);
-  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-  return outcome;
-}
 
 struct WrongUse {
   const char* arguments;
@@ -63,12 +43,15 @@ INSTANTIATE_TEST_SUITE_P(
                       WrongUse{"judge --task 3/4 --answer /nonexistent/answer.md", "/nonexistent/answer.md"},
                       WrongUse{"judge --task 3/4 --answer /", "/"},
                       WrongUse{"show /nonexistent/run", "/nonexistent/run"},
-                      WrongUse{"log verify /nonexistent/run", "/nonexistent/run"}));
+                      WrongUse{"log verify /nonexistent/run", "/nonexistent/run"},
+                      WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
+                      WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
+                      WrongUse{"audit", "run is required; --help shows how"}));
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* command : {"solve", "judge", "show", "tasks", "log", "doctor"}) {
+  for (const char* command : {"solve", "judge", "show", "tasks", "log", "audit", "doctor"}) {
     EXPECT_THAT(outcome.text, HasSubstr(command));
   }
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "agent/judge/check.h"
 #include "agent/judge/device_facts.h"
 
@@ -48,6 +51,7 @@ TEST(Seeds, HiddenOnesCoverTheFourDistributionsAndDifferEachTime) {
     EXPECT_NE(std::find(scales.begin(), scales.end(), scale), scales.end()) << scale;
   }
   EXPECT_NE(a.hidden[0].seed, b.hidden[0].seed);
+  EXPECT_NE(a.beyond[0].seed, b.beyond[0].seed);
   EXPECT_EQ(a.visible[0].seed, b.visible[0].seed);
 }
 
@@ -59,6 +63,27 @@ TEST(Seeds, SurviveTheLog) {
   EXPECT_FALSE(seeds_from_json({{"model", 42}, {"visible", "x"}}).ok());
   EXPECT_FALSE(
       seeds_from_json({{"model", 42}, {"visible", {{{"seed", 1}}}}, {"hidden", nlohmann::json::array()}}).ok());
+}
+
+TEST(Seeds, EveryGroupMeetsBothPatternsOfPoison) {
+  const Seeds s = draw_seeds();
+  for (const auto* group : {&s.visible, &s.hidden, &s.beyond}) {
+    std::set<std::string> patterns;
+    for (const Draw& d : *group) patterns.insert(d.poison);
+    EXPECT_EQ(patterns, (std::set<std::string>{"nan", "huge"}));
+  }
+}
+
+TEST(Seeds, ALogCannotAskForFewerOrTamerDraws) {
+  nlohmann::json fewer = to_json(draw_seeds());
+  fewer["beyond"].erase(0);
+  EXPECT_FALSE(seeds_from_json(fewer).ok());
+  nlohmann::json tamer = to_json(draw_seeds());
+  tamer["beyond"][1]["weights"] = "as_built";
+  EXPECT_FALSE(seeds_from_json(tamer).ok());
+  nlohmann::json old = to_json(draw_seeds());
+  old.erase("beyond");
+  EXPECT_FALSE(seeds_from_json(old).ok());
 }
 
 TEST(DeviceFacts, KnowTheH200AndSayWhatElse) {

@@ -74,6 +74,15 @@ __global__ void by_value(Two t) { t.p[t.n] = 1.f; }
         self.assertEqual((reply["error"]["kind"], reply["errors"][0]["line"]), ("compile_error", 5))
         self.assertIn("nonsense", reply["error"]["message"])
 
+    def test_a_kernel_may_have_the_name_of_a_function_of_cudas(self):
+        norm = "__global__ void norm(const float* x, float* y) { y[0] = x[0]; }\n"
+        reply = self.compiler.compile(norm + "template <int N> __global__ void sized(int* x) { x[0] = N; }\n", "norm", "sized<3>")
+        self.assertTrue(reply["ok"], reply)
+        self.assertEqual(reply["kernels"]["norm"]["params"][0]["pointee"], "float")
+        self.assertIn("sized<3>", reply["kernels"])
+        twice = self.error_of(norm + "__global__ void norm(int* x) { x[0] = 1; }\n", "norm")
+        self.assertEqual(twice["error"]["kind"], "unknown_kernel")
+
     def test_an_unknown_kernel_is_answered_with_the_nearest(self):
         reply = self.error_of('extern "C" __global__ void softmax_rows(float* x) { x[0] = 1; }', "softmax_row")
         self.assertIn("softmax_rows", reply["error"]["message"])

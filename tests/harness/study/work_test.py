@@ -14,7 +14,7 @@ no_compiler.keep_out()
 import torch  # noqa: E402
 
 from study.floor import floor_ms  # noqa: E402
-from study.noise import OneUlpNoise  # noqa: E402
+from check.noise import UlpNoise  # noqa: E402
 from study.work import work  # noqa: E402
 from tracer.task import Task  # noqa: E402
 
@@ -67,7 +67,7 @@ class Work(unittest.TestCase):
 class Noise(unittest.TestCase):
     def test_moves_sums_by_at_most_one_ulp_and_leaves_the_rest(self):
         a = torch.rand(64, 64)
-        with torch.no_grad(), OneUlpNoise(torch.device("cpu"), 1):
+        with torch.no_grad(), UlpNoise(torch.device("cpu"), 1):
             product, added = a @ a, a + a
         exact = a @ a
         self.assertTrue(torch.equal(added, a + a))

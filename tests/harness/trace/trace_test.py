@@ -76,12 +76,22 @@ class Tracer(unittest.TestCase):
         own = os.path.join(self.folder.name, "task.py")
         self.addCleanup(self.ask, cmd="task", file=own)
         self.assertFalse(self.ask(cmd="task", file=own)["returns_sources"])
-        for returned, sources in (("x * 2, x", True), ("[x + 1, self.h.view(2, 4)]", True), ("{'y': x + self.h}", False), ("(x + 1)[2:]", False)):
+        for returned, sources in (("x * 2, x", True), ("x.mul_(2)", True), ("x.mul_(2) + 1", False), ("[x + 1, self.h.view(2, 4)]", True), ("{'y': x + self.h}", False), ("(x + 1)[2:]", False)):
             with open(os.path.join(self.folder.name, "other.py"), "w", encoding="utf-8") as file:
                 file.write("import torch\nclass Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                            "        self.register_buffer('h', torch.zeros(8))\n    def forward(self, x):\n"
                            f"        return {returned}\ndef get_inputs(): return [torch.rand(8)]\ndef get_init_inputs(): return []\n")
             self.assertEqual(self.ask(cmd="task", file=file.name)["returns_sources"], sources, returned)
+
+    def test_a_program_may_use_the_library_where_its_task_does_not(self):
+        own = os.path.join(self.folder.name, "task.py")
+        self.addCleanup(self.ask, cmd="task", file=own)
+        with open(os.path.join(self.folder.name, "plain.py"), "w", encoding="utf-8") as file:
+            file.write("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+                       "def get_inputs(): return [torch.rand(1, 2, 8, 8)]\ndef get_init_inputs(): return []\n")
+        self.assertTrue(self.ask(cmd="task", file=file.name)["ok"])
+        for call in ("F.conv2d(x, x[:, :, :2, :2])", "F.scaled_dot_product_attention(x, x, x, is_causal=True)"):
+            self.assertIn(call[2:call.index("(")], self.plan(FORWARD + f"return {call}\n")["forward"][-1]["op"])
 
     def test_operators_stay_whole(self):
         plan = json.loads(self.ask(cmd="trace_reference", device={})["plan"])

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <type_traits>
 
+#include "kagent_emulate/runtime.h"
+
 namespace kagent::emulate {
 // `next` of the old value, until nobody came between.
 template <class T, class Next>

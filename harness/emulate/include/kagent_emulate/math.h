@@ -7,6 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "kagent_emulate/runtime.h"
+
 template <class A, class B, class = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   return a != a ? b : b < a ? b : a;

@@ -4,7 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "tensor_core.h"
+#include "kagent_emulate/tensor_core.h"
 
 namespace kagent::ptx {
 

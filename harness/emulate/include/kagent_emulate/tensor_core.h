@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "kagent_emulate/runtime.h"
+
 namespace kagent::emulate {
 
 // To nearest, ties away from zero (PTX ISA, cvt.rna.tf32.f32).

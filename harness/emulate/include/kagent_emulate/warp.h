@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "kagent_emulate/runtime.h"
+
 // A macro, so that the checking build can tell two barriers of one kernel apart.
 #define __syncthreads() kagent_syncthreads()
 __attribute__((noinline)) inline void kagent_syncthreads() {

@@ -1,0 +1,125 @@
+#include "agent/judge/beyond.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "agent/base/file.h"
+#include "agent/base/sha256.h"
+#include "agent/judge/emulation.h"
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+constexpr int kRepeats = 4;
+
+const char* rule_of(const Draw& draw) {
+  if (draw.weights != "as_built") return "redrawn_weights";
+  return draw.inputs != "as_drawn" ? "structured_inputs" : "accuracy";
+}
+
+std::string name_of(const Draw& draw) { return fmt::format("weights {}, inputs {}", draw.weights, draw.inputs); }
+
+bool is_machines(Crew& crew, const Failure& failure) {
+  return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));
+}
+
+// Runs a draw and examines it. The entry's "vacuous" and "sensitive" say what could be told.
+std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, const std::string& file,
+                               nlohmann::json& entry) {
+  entry["passed"] = false;
+  const ChildReply ran = candidate.ask(run_request(draw, file), Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, ran, "run")) {
+    entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
+    return failure;
+  }
+  nlohmann::json request = entry_of(draw);
+  request["cmd"] = "examine";
+  request["file"] = file;
+  const ChildReply examined = crew.reference().ask(request, Seconds(crew.deadlines().compare));
+  if (auto failure = failure_of(crew.reference(), examined, "internal")) {
+    failure->stage = "internal";
+    return failure;
+  }
+  for (const char* key : {"passed", "reason", "vacuous", "sensitive", "tensors"}) {
+    if (examined.answer.contains(key)) entry[key] = examined.answer[key];
+  }
+  if (entry["passed"] == true) return std::nullopt;
+  return Failure{"hidden", "mismatch", entry.value("reason", "less accurate than honest work"), std::nullopt, "", ""};
+}
+
+struct Tally {
+  int told = 0;
+  int said_nothing = 0;
+};
+
+void record_passes(const std::map<std::string, Tally>& tallies, Verdict& verdict) {
+  for (const auto& [rule, tally] : tallies) {
+    const bool told = tally.told > 0;
+    verdict.record(rule, told ? RuleOutcome::kPass : RuleOutcome::kNotRun,
+                   told ? fmt::format("{} draws; {} more could not tell anything", tally.told, tally.said_nothing)
+                        : "no draw could tell: the reference itself is not accurate enough in any of them",
+                   nullptr);
+  }
+}
+
+std::optional<Failure> repeat(Crew& crew, Child& candidate, Draw draw, const std::string& file, Verdict& verdict) {
+  std::string first;
+  bool same = true;
+  for (int i = 0; i < kRepeats; ++i) {
+    draw.poison = i % 2 == 0 ? "huge" : "nan";
+    nlohmann::json record = nlohmann::json::array();
+    if (auto failure = check_draw(crew, candidate, draw, "hidden", file, record)) {
+      if (is_machines(crew, *failure)) return failure;
+      verdict.record("repeatable", RuleOutcome::kFail,
+                     fmt::format("run {} of the same call is wrong: {}", i + 1, failure->reason), record);
+      return hidden_failure();
+    }
+    const std::string digest = digest_of(file);
+    if (i == 0) first = digest;
+    same = same && !digest.empty() && digest == first;
+  }
+  verdict.record("repeatable", RuleOutcome::kPass,
+                 same ? fmt::format("{} runs, the same bit for bit", kRepeats)
+                      : fmt::format("{} runs, all within tolerance, not the same bit for bit", kRepeats),
+                 {{"bitwise", same}});
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string digest_of(const std::string& exchange_file) {
+  Result<std::string> bytes = read_file(exchange_file);
+  return bytes ? sha256_hex(bytes.value()) : "";
+}
+
+std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
+                                    Verdict& verdict) {
+  std::map<std::string, Tally> tallies;
+  std::vector<std::string> sensitive;
+  for (const Draw& draw : seeds.beyond) {
+    if (!crew.has_regime(draw.weights)) continue;
+    nlohmann::json entry = entry_of(draw);
+    const std::optional<Failure> failure = examine(crew, candidate, draw, exchange_file, entry);
+    verdict.beyond.push_back(entry);
+    Tally& tally = tallies[rule_of(draw)];
+    if (failure && is_machines(crew, *failure)) return failure;
+    if (failure) {
+      record_passes(tallies, verdict);
+      verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
+      return hidden_failure();
+    }
+    ++(entry.value("vacuous", false) ? tally.said_nothing : tally.told);
+    if (entry.value("sensitive", false)) sensitive.push_back(name_of(draw));
+  }
+  record_passes(tallies, verdict);
+  verdict.record("input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,
+                 sensitive.empty()
+                     ? "in no draw could the output be told from the best constant: this task shows little"
+                     : fmt::format("{} draws tell the output from the best constant", sensitive.size()),
+                 sensitive);
+  return repeat(crew, candidate, seeds.hidden.front(), exchange_file, verdict);
+}
+
+}  // namespace kagent

@@ -1,0 +1,109 @@
+#include "agent/judge/draws.h"
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+#include <utility>
+
+namespace kagent {
+namespace {
+
+constexpr double kHiddenScales[] = {1.0, 3.0, 0.01, -1.0};
+// Weights and inputs. harness/study/kills.py measures what these tell apart that the official draws do not.
+constexpr std::pair<const char*, const char*> kBeyond[] = {
+    {"as_built", "as_drawn"}, {"redrawn", "rows"}, {"he", "suffix"},       {"peaky", "as_drawn"},
+    {"as_built", "outliers"}, {"redrawn", "ramp"}, {"as_built", "offset"}, {"long_memory", "as_drawn"}};
+
+nlohmann::json to_json(const std::vector<Draw>& draws) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Draw& d : draws) {
+    out.push_back({{"seed", d.seed},
+                   {"scale", d.scale},
+                   {"calls", d.calls},
+                   {"weights", d.weights},
+                   {"inputs", d.inputs},
+                   {"poison", d.poison}});
+  }
+  return out;
+}
+
+template <typename T>
+bool read(const nlohmann::json& object, const char* key, bool (nlohmann::json::*is)() const noexcept, T& value) {
+  const auto it = object.find(key);
+  if (it == object.end() || !((*it).*is)()) return false;
+  value = it->get<T>();
+  return true;
+}
+
+Result<std::vector<Draw>> draws_from_json(const nlohmann::json& list) {
+  using nlohmann::json;
+  std::vector<Draw> draws;
+  if (!list.is_array()) return Error{Code::kParse, "seeds: not a list of draws"};
+  for (const auto& item : list) {
+    Draw d;
+    const bool whole =
+        item.is_object() && read(item, "seed", &json::is_number_integer, d.seed) &&
+        read(item, "scale", &json::is_number, d.scale) && read(item, "calls", &json::is_number_integer, d.calls) &&
+        read(item, "weights", &json::is_string, d.weights) && read(item, "inputs", &json::is_string, d.inputs) &&
+        read(item, "poison", &json::is_string, d.poison);
+    if (!whole) return Error{Code::kParse, "seeds: a draw needs seed, scale, calls, weights, inputs and poison"};
+    draws.push_back(std::move(d));
+  }
+  return draws;
+}
+
+bool same_kind(const std::vector<Draw>& a, const std::vector<Draw>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Draw& x, const Draw& y) {
+    return std::tie(x.scale, x.calls, x.weights, x.inputs, x.poison) ==
+           std::tie(y.scale, y.calls, y.weights, y.inputs, y.poison);
+  });
+}
+
+// Both patterns in each group.
+void alternate_poison(std::vector<Draw>& draws) {
+  for (std::size_t i = 0; i < draws.size(); ++i) draws[i].poison = i % 2 == 0 ? "nan" : "huge";
+}
+
+}  // namespace
+
+Seeds draw_seeds() {
+  std::random_device source;
+  std::uniform_int_distribution<std::int64_t> any(1, (std::int64_t{1} << 31) - 1);
+  Seeds seeds;
+  for (const auto& [seed, calls] : {std::pair(42, 1), std::pair(1042, 1), std::pair(2042, 3)})
+    seeds.visible.push_back({seed, 1.0, calls, "as_built", "as_drawn", ""});
+  for (const double scale : kHiddenScales) seeds.hidden.push_back({any(source), scale, 1, "as_built", "as_drawn", ""});
+  seeds.hidden.push_back({any(source), 1.0, 2, "as_built", "as_drawn", ""});
+  for (const auto& [weights, inputs] : kBeyond) seeds.beyond.push_back({any(source), 1.0, 1, weights, inputs, ""});
+  for (auto* group : {&seeds.visible, &seeds.hidden, &seeds.beyond}) alternate_poison(*group);
+  return seeds;
+}
+
+nlohmann::json to_json(const Seeds& seeds) {
+  return {{"model", seeds.model},
+          {"visible", to_json(seeds.visible)},
+          {"hidden", to_json(seeds.hidden)},
+          {"beyond", to_json(seeds.beyond)}};
+}
+
+Result<Seeds> seeds_from_json(const nlohmann::json& json) {
+  if (!json.is_object() || !json.contains("model") || !json["model"].is_number_integer()) {
+    return Error{Code::kParse, "seeds: no model seed"};
+  }
+  Seeds seeds;
+  seeds.model = json["model"].get<std::int64_t>();
+  for (const auto& [name, group] :
+       {std::pair("visible", &seeds.visible), std::pair("hidden", &seeds.hidden), std::pair("beyond", &seeds.beyond)}) {
+    Result<std::vector<Draw>> draws = draws_from_json(json.value(name, nlohmann::json()));
+    if (!draws) return draws.error();
+    *group = std::move(draws).value();
+  }
+  const Seeds fresh = draw_seeds();
+  if (!same_kind(seeds.visible, fresh.visible) || !same_kind(seeds.hidden, fresh.hidden) ||
+      !same_kind(seeds.beyond, fresh.beyond)) {
+    return Error{Code::kParse, "seeds: the logged draws are not those that this version of kagent makes"};
+  }
+  return seeds;
+}
+
+}  // namespace kagent

@@ -1,0 +1,162 @@
+#include "agent/judge/work_rules.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "agent/judge/beyond.h"
+#include "agent/judge/emulation.h"
+
+namespace kagent {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using nlohmann::json;
+constexpr std::size_t kMostKernels = 24;  // by name; an answer has a handful
+constexpr double kLittleShare = 0.05;
+
+Failure broken(const std::string& rule, const std::string& what, std::optional<int> line = std::nullopt) {
+  return Failure{"rules", rule, what, line, line ? "python" : "", ""};
+}
+
+bool is_machines(Crew& crew, const Failure& failure) {
+  return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));
+}
+
+std::optional<Failure> check_guards(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& file,
+                                    Verdict& verdict) {
+  const Draw& draw = seeds.visible.front();
+  json request = run_request(draw, file);
+  request["guarded"] = true;
+  const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, ran, "run")) {
+    if (is_machines(crew, *failure)) return failure;
+    verdict.record("guard_regions", RuleOutcome::kFail, failure->reason, nullptr);
+    return broken("guard_regions", failure->reason, failure->line);
+  }
+  json entry = entry_of(draw);
+  if (auto failure = compare_file(crew, draw, "rules", file, entry)) {
+    if (failure->stage == "internal") return failure;
+    const char* what = "the result is wrong when tensors lie elsewhere in memory: something outside them is read";
+    verdict.record("guard_regions", RuleOutcome::kFail, what, entry);
+    return broken("guard_regions", what);
+  }
+  verdict.record("guard_regions", RuleOutcome::kPass, "64 KiB on each side of each tensor kept their pattern", nullptr);
+  return std::nullopt;
+}
+
+// Whether a run with something in place of a kernel's launches gives what the plain run gave.
+enum class Replay { kSame, kDiffers, kNothingToReplace, kMachine };
+
+struct Plain {
+  Draw draw;
+  std::string digest;
+  bool bitwise;  // the answer repeats itself bit for bit
+};
+
+Replay replay(Crew& crew, Child& candidate, const Plain& plain, const std::string& kernel, const char* stand_in,
+              const std::string& file) {
+  json request = run_request(plain.draw, file);
+  request["kernel"] = kernel;
+  request["stand_in"] = stand_in;
+  const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, ran, "run")) return candidate.alive() ? Replay::kDiffers : Replay::kMachine;
+  if (ran.answer.value("replaced", 0) == 0) return Replay::kNothingToReplace;
+  if (plain.bitwise && !plain.digest.empty()) return digest_of(file) == plain.digest ? Replay::kSame : Replay::kDiffers;
+  json examine = entry_of(plain.draw);
+  examine["cmd"] = "examine";
+  examine["file"] = file;
+  const ChildReply examined = crew.reference().ask(examine, Seconds(crew.deadlines().compare));
+  if (failure_of(crew.reference(), examined, "internal")) return Replay::kMachine;
+  return examined.answer.value("passed", false) ? Replay::kSame : Replay::kDiffers;
+}
+
+std::optional<Failure> check_replays(Crew& crew, Child& candidate, const Built& built, const Seeds& seeds,
+                                     const std::string& file, Verdict& verdict) {
+  // Weights that are neither 0 nor 1: a kernel that scales by a fresh gamma does nothing otherwise.
+  Plain plain{seeds.beyond.at(1), "", true};
+  for (const RuleResult& r : verdict.rules) {
+    if (r.rule == "repeatable" && r.evidence.is_object()) plain.bitwise = r.evidence.value("bitwise", true);
+  }
+  const ChildReply ran = candidate.ask(run_request(plain.draw, file), Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, ran, "run")) return failure;
+  plain.digest = digest_of(file);
+
+  std::vector<std::string> ghosts;
+  std::vector<std::string> copies;
+  std::size_t looked_at = 0;
+  for (const auto& name : built.names) {
+    if (!name.is_string() || looked_at == kMostKernels) continue;
+    const std::string kernel = name.get<std::string>();
+    const Replay without = replay(crew, candidate, plain, kernel, "nothing", file);
+    if (without == Replay::kMachine)
+      return Failure{"internal", "worker", "a run without " + kernel + " ended the worker", std::nullopt, "", ""};
+    if (without == Replay::kNothingToReplace) continue;  // launched in prepare only
+    ++looked_at;
+    if (without == Replay::kSame) {
+      ghosts.push_back(kernel);
+    } else if (replay(crew, candidate, plain, kernel, "copy", file) == Replay::kSame) {
+      copies.push_back(kernel);
+    }
+  }
+  const auto settle = [&](const char* rule, const std::vector<std::string>& found, const char* says) {
+    verdict.record(rule, found.empty() ? RuleOutcome::kPass : RuleOutcome::kFlag,
+                   found.empty() ? fmt::format("{} kernels looked at", looked_at)
+                                 : fmt::format("{}: {}", fmt::join(found, ", "), says),
+                   found);
+  };
+  settle("ghost", ghosts, "the result is the same without its launches");
+  settle("bypass", copies, "the result is the same with a copy of an argument in its place");
+  if (ghosts.size() + copies.size() < looked_at) return std::nullopt;
+  const char* rule = ghosts.empty() ? "bypass" : "ghost";
+  const std::string what =
+      "no kernel of the answer does any work: without its launches, or with a copy in their place, the result is the "
+      "same";
+  verdict.record(rule, RuleOutcome::kFail, what, ghosts.empty() ? copies : ghosts);
+  return broken(rule, what);
+}
+
+std::optional<Failure> check_prepare(Crew& crew, Child& candidate, Verdict& verdict) {
+  if (verdict.plan.value("prepare_steps", 0) == 0) {
+    verdict.record("prepare_cost", RuleOutcome::kPass, "there is no prepare", nullptr);
+    return std::nullopt;
+  }
+  const ChildReply proof = candidate.ask({{"cmd", "prepare_moves"}}, Seconds(crew.deadlines().run));
+  if (auto failure = failure_of(candidate, proof, "run")) return failure;
+  const bool free = proof.answer.value("moves_only", false);
+  const double ms = proof.answer.value("prepare_ms", 0.0);
+  verdict.plan["prepare_charged_ms"] = free ? 0.0 : ms;
+  verdict.record("prepare_cost", free ? RuleOutcome::kPass : RuleOutcome::kFlag,
+                 free ? "prepare only moves weights: it is free"
+                      : fmt::format("{}; its {:.3g} ms are charged to every call", proof.answer.value("why", ""), ms),
+                 {{"words", proof.answer.value("words", 0)}, {"prepare_ms", ms}});
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Failure> check_work(Crew& crew, Child& candidate, const Built& built, const Seeds& seeds,
+                                  const std::string& exchange_file, Verdict& verdict) {
+  if (auto failure = check_guards(crew, candidate, seeds, exchange_file, verdict)) return failure;
+  if (auto failure = check_replays(crew, candidate, built, seeds, exchange_file, verdict)) return failure;
+  return check_prepare(crew, candidate, verdict);
+}
+
+void record_custom_share(Verdict& verdict) {
+  const auto plan = verdict.profile.find("plan");
+  if (plan == verdict.profile.end()) return;
+  double own_ms = 0;
+  double all_ms = 0;
+  for (const auto& kernel : plan->value("kernels", json::array())) {
+    const double ms = kernel.value("ms", 0.0);
+    all_ms += ms;
+    const bool launched_by_plan = kernel.contains("step") && kernel["step"].is_number_integer();
+    if (launched_by_plan && (!kernel.contains("op") || kernel["op"].is_null())) own_ms += ms;
+  }
+  const double share = all_ms > 0 ? own_ms / all_ms : 0;
+  verdict.plan["custom_share"] = share;
+  verdict.record("custom_share", share < kLittleShare ? RuleOutcome::kFlag : RuleOutcome::kPass,
+                 fmt::format("{:.1f}% of the GPU time is the answer's own kernels'", 100 * share), {{"share", share}});
+}
+
+}  // namespace kagent

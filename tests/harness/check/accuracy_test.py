@@ -1,0 +1,99 @@
+"""Accuracy against double precision: honest work passes, cheats and lower precision do not, whatever the magnitudes."""
+import os
+import sys
+import unittest
+
+import torch
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "harness"))
+from check import accuracy  # noqa: E402
+from check.noise import tf32  # noqa: E402
+from check.oracle import Oracle  # noqa: E402
+
+
+def product(a: torch.Tensor, b: torch.Tensor) -> Oracle:
+    return Oracle({"output 0": a.double() @ b.double()}, [{"output 0": a @ b}, {"output 0": tf32(a) @ tf32(b)}])
+
+
+class Accuracy(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.a, self.b = torch.randn(64, 128), torch.randn(128, 64)
+        self.oracle = product(self.a, self.b)
+
+    def judge(self, got: torch.Tensor, oracle: Oracle | None = None) -> dict:
+        return accuracy.judge({"output 0": got}, oracle or self.oracle)
+
+    def test_takes_float32_in_another_order_and_tf32(self):
+        split = sum(self.a[:, k:k + 1] @ self.b[k:k + 1] for k in range(128))
+        for honest in (self.a @ self.b, split, tf32(self.a) @ tf32(self.b)):
+            answer = self.judge(honest)
+            self.assertTrue(answer["passed"], answer["reason"])
+            self.assertTrue(answer["sensitive"])
+            self.assertFalse(answer["vacuous"])
+
+    def test_refuses_bfloat16_operands(self):
+        self.assertFalse(self.judge(self.a.bfloat16().float() @ self.b.bfloat16().float())["passed"])
+
+    def test_refuses_one_wrong_row_and_not_a_number(self):
+        wrong = self.a @ self.b
+        wrong[3] = 0
+        self.assertFalse(self.judge(wrong)["passed"])
+        wrong = self.a @ self.b
+        wrong[5, 5] = float("nan")
+        self.assertFalse(self.judge(wrong)["passed"])
+
+    def test_refuses_small_elements_set_to_zero_beside_huge_ones(self):
+        a = self.a.clone()
+        a[0] *= 1e6
+        right = a @ self.b
+        cheat = torch.zeros_like(right)
+        cheat[0] = right[0]
+        self.assertTrue(self.judge(right, product(a, self.b))["passed"])
+        self.assertFalse(self.judge(cheat, product(a, self.b))["passed"])
+
+    def test_an_exact_reference_leaves_room_for_rounding_only(self):
+        exact = Oracle({"output 0": self.a.double()}, [{"output 0": self.a}])
+        self.assertTrue(self.judge(self.a * (1 + 1e-7), exact)["passed"])
+        self.assertFalse(self.judge(self.a * (1 + 1e-4), exact)["passed"])
+
+    def test_says_nothing_where_honest_work_is_all_noise(self):
+        noise = Oracle({"output 0": self.a.double()}, [{"output 0": self.a + torch.randn_like(self.a)}])
+        answer = self.judge(self.a + torch.randn_like(self.a), noise)
+        self.assertTrue(answer["passed"])
+        self.assertTrue(answer["vacuous"])
+
+    def test_leaves_out_a_few_elements_that_are_not_finite_and_no_more(self):
+        a = self.a.clone()
+        a[0, 0] = float("inf")
+        oracle = product(a, self.b)
+        self.assertTrue(self.judge(a @ self.b, oracle)["vacuous"])  # a whole row of 64 is more than a hundredth
+        exact = torch.randn(1000).double()
+        exact[0] = float("inf")
+        few = Oracle({"output 0": exact}, [{"output 0": exact.float()}])
+        answer = self.judge(torch.zeros(1000), few)
+        self.assertFalse(answer["passed"])
+        self.assertFalse(answer["vacuous"])
+
+    def test_an_output_that_is_the_same_for_all_samples_is_not_sensitive(self):
+        constant = self.b[:1].expand(64, 64).contiguous()
+        oracle = Oracle({"output 0": constant.double()}, [{"output 0": constant}])
+        answer = self.judge(constant, oracle)
+        self.assertTrue(answer["passed"])
+        self.assertFalse(answer["sensitive"])
+
+    def test_refuses_a_missing_or_misshapen_tensor(self):
+        self.assertFalse(accuracy.judge({}, self.oracle)["passed"])
+        self.assertFalse(self.judge(torch.zeros(64, 1))["passed"])
+
+
+class Tf32(unittest.TestCase):
+    def test_rounds_to_ten_bits_of_mantissa_and_keeps_infinities(self):
+        x = torch.tensor([1.0 + 2.0**-11, 1.0 + 2.0**-12, -1.0 - 2.0**-11, float("inf"), float("-inf")])
+        self.assertEqual(tf32(x).tolist(), [1.0 + 2.0**-10, 1.0, -1.0 - 2.0**-10, float("inf"), float("-inf")])
+        self.assertTrue(bool(tf32(torch.tensor([float("nan")])).isnan()))
+
+
+if __name__ == "__main__":
+    unittest.main()
