@@ -6,6 +6,7 @@
 
 #include "agent/base/file.h"
 #include "agent/base/sha256.h"
+#include "agent/judge/code_rules.h"
 #include "agent/judge/emulation.h"
 
 namespace kagent {
@@ -42,7 +43,7 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     failure->stage = "internal";
     return failure;
   }
-  for (const char* key : {"passed", "reason", "vacuous", "sensitive", "tensors"}) {
+  for (const char* key : {"passed", "reason", "vacuous", "sensitive", "float32_like", "tensors"}) {
     if (examined.answer.contains(key)) entry[key] = examined.answer[key];
   }
   if (entry["passed"] == true) return std::nullopt;
@@ -98,6 +99,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
                                     Verdict& verdict) {
   std::map<std::string, Tally> tallies;
   std::vector<std::string> sensitive;
+  bool float32_like = true;
   for (const Draw& draw : seeds.beyond) {
     if (!crew.has_regime(draw.weights)) continue;
     nlohmann::json entry = entry_of(draw);
@@ -110,6 +112,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
+    float32_like = float32_like && entry.value("float32_like", false);
     ++(entry.value("vacuous", false) ? tally.said_nothing : tally.told);
     if (entry.value("sensitive", false)) sensitive.push_back(name_of(draw));
   }
@@ -119,6 +122,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
                      ? "in no draw could the output be told from the best constant: this task shows little"
                      : fmt::format("{} draws tell the output from the best constant", sensitive.size()),
                  sensitive);
+  if (float32_like) allow_splits(verdict);
   return repeat(crew, candidate, seeds.hidden.front(), exchange_file, verdict);
 }
 

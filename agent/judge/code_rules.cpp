@@ -26,12 +26,17 @@ const std::map<std::string, std::string>& rule_of_finding() {
       {"pdl", "launch_overlap"},
       {"trap", "trap"},
       {"precision", "precision_tier"},
+      {"nanosleep", "trap"},
+      {"workspace_reaches_store", "special_register"},
   };
   return kRules;
 }
 
-const std::vector<std::string> kCodeRules = {"module_state", "extern_call",    "timer", "special_register",
-                                             "cache_policy", "launch_overlap", "trap"};
+// Also for findings that this version does not know.
+constexpr const char* kReadable = "readable_code";
+
+const std::vector<std::string> kCodeRules = {kReadable,          "module_state", "extern_call",    "timer",
+                                             "special_register", "cache_policy", "launch_overlap", "trap"};
 
 // Narrower than float32: what the default tier does not allow.
 const std::set<std::string> kNarrow = {"fp16", "bf16", "fp8", "int8", "float16", "bfloat16", "int4"};
@@ -46,12 +51,18 @@ RuleOutcome outcome_of(const json& finding) {
   return level == "reject" ? RuleOutcome::kFail : level == "flag" ? RuleOutcome::kFlag : RuleOutcome::kPass;
 }
 
-// fp16 tensors in the plan, and what the kernels compute with.
-std::set<std::string> narrow_words(const json& lint, const std::string& plan) {
+// What the kernels compute with.
+std::set<std::string> narrow_arithmetic(const json& lint) {
   std::set<std::string> out;
   for (const auto& word : lint.value("arithmetic", json::array())) {
     if (word.is_string() && kNarrow.count(word.get<std::string>()) != 0) out.insert(word.get<std::string>());
   }
+  return out;
+}
+
+// What the plan's tensors are made of.
+std::set<std::string> narrow_tensors(const std::string& plan) {
+  std::set<std::string> out;
   const json parsed = json::parse(plan, nullptr, false);
   if (!parsed.is_object()) return out;
   for (const auto& tensor : parsed.value("tensors", json::array())) {
@@ -72,10 +83,11 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
   std::optional<Failure> failure;
   for (const auto& finding : lint.value("findings", json::array())) {
     if (!finding.is_object()) continue;
-    const auto rule = rule_of_finding().find(text(finding, "rule"));
-    if (rule == rule_of_finding().end() || rule->second == "precision_tier") continue;
+    const auto known = rule_of_finding().find(text(finding, "rule"));
+    const std::string rule = known == rule_of_finding().end() ? kReadable : known->second;
+    if (rule == "precision_tier") continue;
     const RuleOutcome outcome = outcome_of(finding);
-    RuleResult& result = worst[rule->second];
+    RuleResult& result = worst[rule];
     if (result.evidence.is_null()) result.evidence = json::array();
     result.evidence.push_back(finding);
     const bool worse = (outcome == RuleOutcome::kFail && result.outcome != RuleOutcome::kFail) ||
@@ -87,20 +99,33 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
     if (outcome == RuleOutcome::kFail && !failure) {
       std::optional<int> line;
       if (finding.contains("line") && finding["line"].is_number_integer()) line = finding["line"].get<int>();
-      failure = Failure{"rules", rule->second, text(finding, "what"), line, "cuda", ""};
+      failure = Failure{"rules", rule, text(finding, "what"), line, "cuda", ""};
     }
   }
   for (const std::string& rule : kCodeRules)
     verdict.record(rule, worst[rule].outcome, worst[rule].what, worst[rule].evidence);
 
-  const std::set<std::string> narrow = narrow_words(lint, plan);
+  const std::set<std::string> tensors = narrow_tensors(plan);
+  std::set<std::string> narrow = narrow_arithmetic(lint);
+  narrow.insert(tensors.begin(), tensors.end());
   verdict.plan["tier"] = narrow.empty() ? "tf32" : "any";
   verdict.record("precision_tier", narrow.empty() ? RuleOutcome::kPass : RuleOutcome::kFlag,
                  narrow.empty()
                      ? "fp32 storage, fp32 or TF32 arithmetic"
                      : fmt::format("uses {}: tier any, does not count in the default tier", fmt::join(narrow, ", ")),
-                 {{"arithmetic", lint.value("arithmetic", json::array())}});
+                 {{"arithmetic", lint.value("arithmetic", json::array())}, {"narrow_tensors", tensors}});
   return failure;
+}
+
+void allow_splits(Verdict& verdict) {
+  for (const RuleResult& r : verdict.rules) {
+    if (r.rule != "precision_tier" || r.outcome != RuleOutcome::kFlag || !r.evidence["narrow_tensors"].empty())
+      continue;
+    verdict.plan["tier"] = "tf32";
+    verdict.record("precision_tier", RuleOutcome::kPass,
+                   "narrow arithmetic, but as accurate as float32 in every draw: split numbers", json(r.evidence));
+    return;
+  }
 }
 
 }  // namespace kagent

@@ -12,4 +12,8 @@ namespace kagent {
 // verdict.plan["tier"]. A Failure when a rule is broken: of stage "rules", its kind the rule.
 std::optional<Failure> check_code(const nlohmann::json& lint, const std::string& plan, Verdict& verdict);
 
+// Narrow arithmetic whose results were as accurate as float32 in every draw: numbers split into narrow parts (bf16x3).
+// The tier is tf32 then, unless the plan holds narrow tensors.
+void allow_splits(Verdict& verdict);
+
 }  // namespace kagent

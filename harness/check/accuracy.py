@@ -32,16 +32,17 @@ class Accuracy:
     signal: float           # root mean square of what differs from sample to sample
     quantiles: list[float]  # of the relative error
     honest_quantiles: list[float]
+    float32_like: bool      # as accurate as float32 throughout: what a split into narrower parts should be
     passed: bool
     vacuous: bool           # the honest errors are as large as the values, or too little is finite
 
 
-NOTHING = {"passed": True, "vacuous": True, "sensitive": False, "reason": "", "tensors": []}
+NOTHING = {"passed": True, "vacuous": True, "sensitive": False, "float32_like": False, "reason": "", "tensors": []}
 
 
 def judge(got: Values, oracle: Oracle) -> dict[str, Any]:
     """{"passed", "vacuous", "reason", "sensitive", "tensors"}; vacuous: no tensor could be told from noise."""
-    tensors = [_tensor(name, got.get(name), exact, [run[name] for run in oracle.honest]) for name, exact in oracle.exact.items()]
+    tensors = [_tensor(name, got.get(name), exact, [run[name] for run in oracle.honest], oracle.float32) for name, exact in oracle.exact.items()]
     bad = next((t for t in tensors if not t.passed), None)
     reason = ""
     if bad is not None and not bad.quantiles:
@@ -51,18 +52,18 @@ def judge(got: Values, oracle: Oracle) -> dict[str, Any]:
                   f"median relative error {bad.quantiles[0]:.3g} against {bad.honest_quantiles[0]:.3g}")
     return {"passed": bad is None, "vacuous": all(t.vacuous for t in tensors), "reason": reason,
             "sensitive": any(not t.vacuous and t.signal > 10 * FACTOR * max(t.honest, t.error) for t in tensors),
-            "tensors": [asdict(t) for t in tensors]}
+            "float32_like": all(t.float32_like for t in tensors), "tensors": [asdict(t) for t in tensors]}
 
 
-def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: list[torch.Tensor]) -> Accuracy:
+def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: list[torch.Tensor], float32: int) -> Accuracy:
     finite = exact.isfinite()
     for run in honest:
         finite &= run.isfinite()
     if got is None or got.shape != exact.shape:
-        return Accuracy(name, float("inf"), 0.0, 0.0, [], [], False, False)
+        return Accuracy(name, float("inf"), 0.0, 0.0, [], [], False, False, False)
     share = float(finite.double().mean()) if finite.numel() else 0.0
     if share < 1 - _MOST_NOT_FINITE:
-        return Accuracy(name, 0.0, 0.0, 0.0, [], [], True, True)
+        return Accuracy(name, 0.0, 0.0, 0.0, [], [], False, True, True)
     got = got.to(exact.device).double()
     scale = _rms(exact[finite])
     signal = _signal(torch.where(finite, exact, 0.0))
@@ -75,7 +76,9 @@ def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: li
     vacuous = limit > _VACUOUS * scale > 0
     passed = _rms(error) <= FACTOR * limit + _FLOOR * scale and \
         all(mine <= _QUANTILE_FACTOR * theirs + _RELATIVE_FLOOR for mine, theirs in zip(relative, honest_relative))
-    return Accuracy(name, _rms(error), limit, signal, relative, honest_relative, passed or (vacuous and bool(torch.isfinite(error).all())), vacuous)
+    narrow = max((_rms(e) for e in errors[:float32]), default=0.0)
+    like = _rms(error) <= FACTOR * narrow + _FLOOR * scale
+    return Accuracy(name, _rms(error), limit, signal, relative, honest_relative, like, passed or (vacuous and bool(torch.isfinite(error).all())), vacuous)
 
 
 def _rms(x: torch.Tensor) -> float:

@@ -29,7 +29,8 @@ Values = dict[str, torch.Tensor]  # outputs by position, floating state by name
 @dataclass
 class Oracle:
     exact: Values         # float64
-    honest: list[Values]  # float32 runs
+    honest: list[Values]  # runs as honest work may do them
+    float32: int = 0      # the first so many in float32 throughout, without TF32
 
 
 def ask(session: Session, inputs: list[Any]) -> Oracle:
@@ -40,14 +41,19 @@ def ask(session: Session, inputs: list[Any]) -> Oracle:
     for mode in around:
         session.state.restore()
         with torch.no_grad(), precision("official"), mode():
-            honest.append(_values(session, session.model, inputs))
+            honest.append(_values(session, session.model, _copies(inputs)))
     session.state.restore()
-    return Oracle(_exact(session, inputs), honest)
+    return Oracle(_exact(session, inputs), honest, len(honest) - 1)
+
+
+def _copies(inputs: list[Any]) -> list[Any]:
+    """A model may write to its inputs."""
+    return [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
 
 
 def _exact(session: Session, inputs: list[Any]) -> Values:
     model = double_model(session)
-    wide = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs]
+    wide = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in _copies(inputs)]
     with torch.no_grad(), double_by_default():
         return _values(session, model, wide)
 

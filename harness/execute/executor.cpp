@@ -234,6 +234,7 @@ std::vector<at::Tensor> Executor::run_guarded(const std::vector<at::Tensor>& inp
     throw;
   }
   guards_ = nullptr;
+  for (std::size_t i = 0; i < inputs.size(); ++i) at::Tensor(inputs[i]).copy_(enclosed[i]);  // what was written to them
   if (const auto where = guards.broken()) {
     throw RunError("out_of_bounds", "a kernel wrote " + *where + ": an index is out of range");
   }

@@ -53,7 +53,7 @@ def _outputs(session: Session, interpreter: Interpreter, mutant: Mutant, inputs:
     session.state.restore()
     try:
         with torch.no_grad(), precision("official"):
-            return mutant.run(interpreter, tensors_of(inputs))
+            return mutant.run(interpreter, [x.clone() for x in tensors_of(inputs)])
     finally:
         session.state.restore()
 
@@ -71,5 +71,5 @@ def _pairs(session: Session, interpreter: Interpreter, mutant: Mutant, scale: fl
 def _examined(session: Session, interpreter: Interpreter, mutant: Mutant, inputs: list[Any], truth: Oracle) -> dict[str, Any]:
     """State is the reference's own here: mutants are told by their outputs."""
     outputs = {f"output {i}": t for i, t in enumerate(_outputs(session, interpreter, mutant, inputs))}
-    only = Oracle({k: v for k, v in truth.exact.items() if k in outputs}, truth.honest)
+    only = Oracle({k: v for k, v in truth.exact.items() if k in outputs}, truth.honest, truth.float32)
     return accuracy.judge(outputs, only)

@@ -72,6 +72,27 @@ TEST(CodeRules, WhatIsNarrowerThanFp32IsLabelledAndDoesNotCount) {
   EXPECT_FALSE(v.counts());
 }
 
+TEST(CodeRules, AFindingOfAKindThatIsNotKnownStillRejects) {
+  for (const char* kind : {"unreadable", "of_tomorrow"}) {
+    Verdict v;
+    const auto failure = check_code({{"findings", {finding(kind, "reject", "no idea")}}}, "{}", v);
+    ASSERT_TRUE(failure) << kind;
+    EXPECT_EQ(failure->kind, "readable_code");
+  }
+}
+
+TEST(CodeRules, SplitsAsAccurateAsFloat32CountUnlessThePlanHoldsNarrowTensors) {
+  Verdict v;
+  EXPECT_FALSE(check_code({{"findings", json::array()}, {"arithmetic", {"bf16"}}}, "{}", v));
+  allow_splits(v);
+  EXPECT_EQ(v.plan["tier"], "tf32");
+  EXPECT_EQ(result(v, "precision_tier").outcome, RuleOutcome::kPass);
+  EXPECT_FALSE(check_code({{"findings", json::array()}, {"arithmetic", {"bf16"}}},
+                          R"({"tensors": [{"dtype": "bfloat16"}]})", v));
+  allow_splits(v);
+  EXPECT_EQ(v.plan["tier"], "any");
+}
+
 TEST(CodeRules, WithoutAReportNothingPasses) {
   Verdict v;
   EXPECT_FALSE(check_code(nullptr, "{}", v));

@@ -13,7 +13,7 @@ from check.oracle import Oracle  # noqa: E402
 
 
 def product(a: torch.Tensor, b: torch.Tensor) -> Oracle:
-    return Oracle({"output 0": a.double() @ b.double()}, [{"output 0": a @ b}, {"output 0": tf32(a) @ tf32(b)}])
+    return Oracle({"output 0": a.double() @ b.double()}, [{"output 0": a @ b}, {"output 0": tf32(a) @ tf32(b)}], 1)
 
 
 class Accuracy(unittest.TestCase):
@@ -32,6 +32,16 @@ class Accuracy(unittest.TestCase):
             self.assertTrue(answer["passed"], answer["reason"])
             self.assertTrue(answer["sensitive"])
             self.assertFalse(answer["vacuous"])
+
+    def test_tells_tf32_from_numbers_split_into_narrow_parts(self):
+        def parts(x: torch.Tensor) -> list[torch.Tensor]:
+            high = x.bfloat16().float()
+            middle = (x - high).bfloat16().float()
+            return [high, middle, x - high - middle]
+
+        split = sum(p @ q for p in parts(self.a) for q in parts(self.b))
+        self.assertTrue(self.judge(split)["float32_like"])
+        self.assertFalse(self.judge(tf32(self.a) @ tf32(self.b))["float32_like"])
 
     def test_refuses_bfloat16_operands(self):
         self.assertFalse(self.judge(self.a.bfloat16().float() @ self.b.bfloat16().float())["passed"])
