@@ -17,6 +17,7 @@ struct Options {
   TaskOptions task;
   std::string id;
   std::string gpu = "0";
+  int mutants = 0;
   bool json = false;
 };
 
@@ -62,6 +63,14 @@ std::string percent(const nlohmann::json& share) {
   return share.is_number() ? fmt::format("{:.3g}%", 100 * share.get<double>()) : std::string("not measured");
 }
 
+void print_kills(const std::string& id, const nlohmann::json& kills) {
+  if (!kills.is_object()) return;
+  fmt::print("{}  {:<16} {} wrong versions: the official check tells {}, all rules {}\n", id, "mutants",
+             kills["mutants"].get<int>(), kills["killed_official"].get<int>(), kills["killed"].get<int>());
+  for (const auto& name : kills["survivors"]) fmt::print("{}    not told      {}\n", id, name.get<std::string>());
+  if (!kills["exact"].get<bool>()) fmt::print("{}    the reference itself does not pass: a fault of kagent's\n", id);
+}
+
 void print_study(const Task& task, const nlohmann::json& study) {
   const std::string& id = task.id;
   const nlohmann::json& work = study["work"];
@@ -75,6 +84,7 @@ void print_study(const Task& task, const nlohmann::json& study) {
   } else {
     fmt::print("{}  {:<16} needs a GPU: it follows from that GPU's speeds\n", id, "floor");
   }
+  print_kills(id, study["kills"]);
   if (!study["numerics"].is_object()) {
     fmt::print("{}  numerics under the official check need a GPU{}\n", id,
                task.numerics.empty() ? "" : "; on an H200: " + task.numerics);
@@ -101,7 +111,7 @@ int study(const Options& options) {
   spec.task_file = task.value().path;
   spec.gpu = options.gpu;
   spec.backend = machine_has_gpu() ? "cuda" : "none";
-  Result<nlohmann::json> studied = study_task(installation.value(), spec);
+  Result<nlohmann::json> studied = study_task(installation.value(), spec, options.mutants);
   if (!studied) return fail(studied.error());
   if (options.json) {
     nlohmann::json json = {{"task", task.value().id}};
@@ -133,6 +143,13 @@ void add_tasks(CLI::App& program, int& exit_code) {
   studied->add_option("--suite", options->task.suite, "from this checkout")->type_name("DIR");
   studied->add_option("--file", options->task.file, "one file of your own instead")->type_name("FILE");
   add_gpu_option(*studied, options->gpu);
+  studied->add_flag("--small", options->task.small, "its small form, for machines without a GPU");
+  studied
+      ->add_option(
+          "--mutants", options->mutants,
+          "make so many wrong versions of it and count those that the checks tell (24 takes seconds to minutes)")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
   studied->add_flag("--json", options->json, "one JSON object (docs/tasks.md)");
   studied->callback([options, &exit_code] { exit_code = study(*options); });
   command->footer(

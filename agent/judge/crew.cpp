@@ -63,7 +63,7 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
   return device;
 }
 
-Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec) {
+Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec, int mutants) {
   ChildSpec alone = worker_spec(installation, spec, "reference");
   alone.argv[0] = installation.root + "/harness/worker.py";
   alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E"});
@@ -74,7 +74,7 @@ Result<nlohmann::json> study_task(const Installation& installation, const CrewSp
   for (const auto& [request, deadline_s] :
        {std::pair(nlohmann::json{{"cmd", "hello"}}, deadlines.start),
         std::pair(nlohmann::json{{"cmd", "task"}, {"file", spec.task_file}, {"seed", spec.model_seed}}, deadlines.task),
-        std::pair(nlohmann::json{{"cmd", "study"}}, deadlines.study)}) {
+        std::pair(nlohmann::json{{"cmd", "study"}, {"mutants", mutants}}, deadlines.study)}) {
     const ChildReply reply = worker.value()->ask(request, Seconds(deadline_s));
     if (!reply.ok()) return crew_error(*worker.value(), reply, "studying the task");
     answer = reply.answer;

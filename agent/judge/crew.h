@@ -126,8 +126,9 @@ class Crew {
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();
 
-// A task's work, floor and numerics (docs/protocol.md, `study`), from a reference worker of its own.
-Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec);
+// A task's work, floor, numerics and, of at most `mutants` wrong versions of it, how many the judge's checks tell
+// (docs/protocol.md, `study`), from a reference worker of its own.
+Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec, int mutants);
 
 // Facts of the device that `spec` would judge on: asked of a short-lived process, or from the table where there is no
 // GPU.

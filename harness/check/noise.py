@@ -16,8 +16,9 @@ _PRODUCTS = ("convolution", "addmm", "mm", "bmm", "baddbmm", "attention", "linea
 
 
 def _named(func: Any, words: tuple[str, ...]) -> bool:
-    name = func._schema.name
-    return not name.endswith("_") and any(word in name for word in words)
+    """An operator that makes something new and has one of these words in its name ("exp" is in "expand", a view)."""
+    name, views = func._schema.name, any(result.alias_info is not None for result in func._schema.returns)
+    return not name.endswith("_") and not views and any(word in name for word in words)
 
 
 class UlpNoise(TorchDispatchMode):

@@ -65,7 +65,8 @@ TEST(Ptx, OperandsGoWhereTheyStand) {
 TEST(Ptx, WhatIsNotKnownIsNamed) {
   EXPECT_EQ(std::get<UnknownPtx>(translate_asm("asm(\"tcgen05.mma;\")")).instruction, "tcgen05.mma");
   // The instruction is named, not the scope round it.
-  EXPECT_EQ(std::get<UnknownPtx>(translate_asm("asm(\"{\\n\" \".reg .pred p;\\n\" \"setp.ne.b32 p, %0, 0;\\n\" \"}\\n\" :: \"r\"(a))"))
+  EXPECT_EQ(std::get<UnknownPtx>(
+                translate_asm("asm(\"{\\n\" \".reg .pred p;\\n\" \"setp.ne.b32 p, %0, 0;\\n\" \"}\\n\" :: \"r\"(a))"))
                 .instruction,
             "setp.ne.b32");
   EXPECT_EQ(std::get<UnknownPtx>(translate_asm("asm(\"mov.u32 r1, %0;\" :: \"r\"(a))")).instruction, "mov.u32 with r1");
