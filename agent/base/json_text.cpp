@@ -47,7 +47,7 @@ std::string pretty(const nlohmann::json& value) {
 
 std::string text_or(const nlohmann::json& object, const char* key, std::string fallback) {
   const nlohmann::json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : fallback;
+  return value.is_string() ? value.get<std::string>() : std::move(fallback);
 }
 
 std::int64_t integer_or(const nlohmann::json& object, const char* key, std::int64_t fallback) {

@@ -36,7 +36,9 @@ def run(session: Session, request: Request) -> Answer:
         with _weights(session, request):
             call = plan.run_guarded if argument(request, "guarded", bool, False) else plan.run
             replaced = plan.set_stand_in(argument(request, "kernel", str, ""), argument(request, "stand_in", str, "none"))
+            watched = ReadOnly(plan.read_only())
             outcome = _outcome(session, request, lambda inputs: (plan.structure, call(inputs)))
+            outcome.state.update(watched.changed())  # the reference has no such state: compare says so
             write_outcome(argument(request, "out", str), outcome)
     finally:
         plan.set_stand_in("", "none")

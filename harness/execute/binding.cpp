@@ -163,6 +163,7 @@ class Holder : public torch::CustomClassHolder {
     return guarded([&] { return executor_->run_guarded(inputs); });
   }
   std::vector<at::Tensor> prepared() { return executor_->prepared(); }
+  std::vector<at::Tensor> constants() { return executor_->constants(); }
   std::int64_t set_stand_in(const std::string& kernel, const std::string& what) {
     return executor_->set_stand_in(kernel, what == "nothing" ? StandIn::kNothing
                                            : what == "copy"  ? StandIn::kCopy
@@ -206,6 +207,7 @@ TORCH_LIBRARY(kagent, m) {
       .def("run", &Holder::run)
       .def("run_guarded", &Holder::run_guarded)
       .def("prepared", &Holder::prepared)
+      .def("constants", &Holder::constants)
       .def("set_stand_in", &Holder::set_stand_in)
       .def("set_graph", &Holder::set_graph)
       .def("set_poison", &Holder::set_poison)

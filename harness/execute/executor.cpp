@@ -247,6 +247,12 @@ std::vector<at::Tensor> Executor::prepared() const {
   return out;
 }
 
+std::vector<at::Tensor> Executor::constants() const {
+  std::vector<at::Tensor> out;
+  for (const auto& [id, bytes] : plan_.constants) out.push_back(environment_[index(id)]);
+  return out;
+}
+
 void Executor::prepare() {
   const c10::InferenceMode off(false);
   const at::NoGradGuard no_grad;

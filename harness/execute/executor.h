@@ -71,6 +71,8 @@ class Executor {
   std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs);
   // What prepare made and forward may read.
   [[nodiscard]] std::vector<at::Tensor> prepared() const;
+  // The plan's constants: like what prepare made, forward may not write to them.
+  [[nodiscard]] std::vector<at::Tensor> constants() const;
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }

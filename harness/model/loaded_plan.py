@@ -56,6 +56,11 @@ class LoadedPlan:
         """What prepare made and forward may read."""
         return self._executor.prepared()
 
+    def read_only(self) -> dict[str, torch.Tensor]:
+        """What forward reads and may not write to, beside parameters: it would carry something from call to call."""
+        made = {f"prepared tensor {i}": tensor for i, tensor in enumerate(self.prepared())}
+        return made | {f"constant {i}": tensor for i, tensor in enumerate(self._executor.constants())}
+
     def set_stand_in(self, kernel: str, what: str) -> int:
         """Puts "nothing" or a "copy" of an argument in place of a kernel's launches, for the runs that follow; "none" ends
         it. Returns how many launches."""
