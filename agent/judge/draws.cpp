@@ -11,8 +11,9 @@ namespace {
 constexpr double kHiddenScales[] = {1.0, 3.0, 0.01, -1.0};
 // Weights and inputs. harness/study/kills.py measures what these tell apart that the official draws do not.
 constexpr std::pair<const char*, const char*> kBeyond[] = {
-    {"as_built", "as_drawn"}, {"redrawn", "rows"}, {"he", "suffix"},       {"peaky", "as_drawn"},
-    {"as_built", "outliers"}, {"redrawn", "ramp"}, {"as_built", "offset"}, {"long_memory", "as_drawn"}};
+    {"as_built", "as_drawn"}, {"redrawn", "rows"},      {"he", "suffix"},
+    {"peaky", "as_drawn"},    {"as_built", "outliers"}, {"redrawn", "ramp"},
+    {"as_built", "offset"},   {"as_built", "far"},      {"long_memory", "as_drawn"}};
 
 nlohmann::json to_json(const std::vector<Draw>& draws) {
   nlohmann::json out = nlohmann::json::array();

@@ -50,6 +50,11 @@ def _offset(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return x + 5.0
 
 
+def _far(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """So far from zero that an exponential without its maximum overflows."""
+    return x + 100.0
+
+
 def _ramp(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A slope along every axis: an index that is swapped or broadcast along the wrong axis shows."""
     for axis, size in enumerate(x.shape):
@@ -69,5 +74,5 @@ def _outliers(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 _KINDS: dict[str, Callable[[torch.Tensor, torch.Generator], torch.Tensor]] = {
-    "rows": _rows, "suffix": _suffix, "offset": _offset, "ramp": _ramp, "outliers": _outliers}
+    "rows": _rows, "suffix": _suffix, "offset": _offset, "far": _far, "ramp": _ramp, "outliers": _outliers}
 KINDS = (AS_DRAWN, *_KINDS)

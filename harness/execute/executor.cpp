@@ -164,7 +164,9 @@ void Executor::poison(const OperatorCall& call) {
       t.fill_(poison_ == Poison::kNan         ? std::numeric_limits<double>::quiet_NaN()
               : t.scalar_type() == c10::kHalf ? 60000.0
                                               : std::ldexp(1.0, 100));
-    } else if (t.scalar_type() != c10::kBool) {
+    } else if (t.scalar_type() == c10::kBool) {
+      t.fill_(poison_ == Poison::kHuge);  // either may be what a kernel hopes for
+    } else {
       t.fill_(0x5f);
     }
   }

@@ -20,7 +20,7 @@ from study.mutants import Mutant, mutants
 OFFICIAL_SCALES = (1.0, 3.0, 0.01, -1.0)
 # Weights and inputs of the hidden draws beyond the official ones (agent/judge/check.cpp draws the same).
 BEYOND = ((AS_BUILT, AS_DRAWN), ("redrawn", "rows"), ("he", "suffix"), ("peaky", AS_DRAWN), (AS_BUILT, "outliers"), ("redrawn", "ramp"),
-          (AS_BUILT, "offset"), ("long_memory", AS_DRAWN))
+          (AS_BUILT, "offset"), (AS_BUILT, "far"), ("long_memory", AS_DRAWN))
 _TOLERANCE = 1e-3
 _SEED = 42
 
