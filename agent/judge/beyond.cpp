@@ -5,6 +5,7 @@
 #include <map>
 
 #include "agent/base/file.h"
+#include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
 #include "agent/judge/emulation.h"
 
@@ -46,7 +47,8 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     if (examined.answer.contains(key)) entry[key] = examined.answer[key];
   }
   if (entry["passed"] == true) return std::nullopt;
-  return Failure{"hidden", "mismatch", entry.value("reason", "less accurate than honest work"), std::nullopt, "", ""};
+  return Failure{"hidden",     "mismatch", text_or(entry, "reason", "less accurate than honest work"),
+                 std::nullopt, "",         ""};
 }
 
 struct Tally {
@@ -110,8 +112,8 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
-    ++(entry.value("vacuous", false) ? tally.said_nothing : tally.told);
-    if (entry.value("sensitive", false)) sensitive.push_back(name_of(draw));
+    ++(flag_or(entry, "vacuous", false) ? tally.said_nothing : tally.told);
+    if (flag_or(entry, "sensitive", false)) sensitive.push_back(name_of(draw));
   }
   record_passes(tallies, verdict);
   verdict.record("input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -49,12 +51,13 @@ RuleOutcome outcome_of(const json& finding) {
 // fp16 tensors in the plan, and what the kernels compute with.
 std::set<std::string> narrow_words(const json& lint, const std::string& plan) {
   std::set<std::string> out;
-  for (const auto& word : lint.value("arithmetic", json::array())) {
+  for (const auto& word : array_in(lint, "arithmetic")) {
     if (word.is_string() && kNarrow.count(word.get<std::string>()) != 0) out.insert(word.get<std::string>());
   }
-  const json parsed = json::parse(plan, nullptr, false);
+  const Result<json> read = parse_json(plan);
+  const json parsed = read ? read.value() : json();
   if (!parsed.is_object()) return out;
-  for (const auto& tensor : parsed.value("tensors", json::array())) {
+  for (const auto& tensor : array_in(parsed, "tensors")) {
     if (tensor.is_object() && kNarrow.count(text(tensor, "dtype")) != 0) out.insert(text(tensor, "dtype"));
   }
   return out;
@@ -70,7 +73,7 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
   std::map<std::string, RuleResult> worst;
   for (const std::string& rule : kCodeRules) worst[rule] = {rule, RuleOutcome::kPass, "nothing found", nullptr};
   std::optional<Failure> failure;
-  for (const auto& finding : lint.value("findings", json::array())) {
+  for (const auto& finding : array_in(lint, "findings")) {
     if (!finding.is_object()) continue;
     const auto rule = rule_of_finding().find(text(finding, "rule"));
     if (rule == rule_of_finding().end() || rule->second == "precision_tier") continue;
@@ -99,7 +102,7 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
                  narrow.empty()
                      ? "fp32 storage, fp32 or TF32 arithmetic"
                      : fmt::format("uses {}: tier any, does not count in the default tier", fmt::join(narrow, ", ")),
-                 {{"arithmetic", lint.value("arithmetic", json::array())}});
+                 {{"arithmetic", array_in(lint, "arithmetic")}});
   return failure;
 }
 
