@@ -5,6 +5,7 @@
 #include <map>
 
 #include "agent/base/file.h"
+#include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
 #include "agent/judge/code_rules.h"
 #include "agent/judge/emulation.h"
@@ -47,7 +48,8 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     if (examined.answer.contains(key)) entry[key] = examined.answer[key];
   }
   if (entry["passed"] == true) return std::nullopt;
-  return Failure{"hidden", "mismatch", entry.value("reason", "less accurate than honest work"), std::nullopt, "", ""};
+  return Failure{"hidden",     "mismatch", text_or(entry, "reason", "less accurate than honest work"),
+                 std::nullopt, "",         ""};
 }
 
 struct Tally {
@@ -112,9 +114,9 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
-    float32_like = float32_like && entry.value("float32_like", false);
-    ++(entry.value("vacuous", false) ? tally.said_nothing : tally.told);
-    if (entry.value("sensitive", false)) sensitive.push_back(name_of(draw));
+    float32_like = float32_like && flag_or(entry, "float32_like", false);
+    ++(flag_or(entry, "vacuous", false) ? tally.said_nothing : tally.told);
+    if (flag_or(entry, "sensitive", false)) sensitive.push_back(name_of(draw));
   }
   record_passes(tallies, verdict);
   verdict.record("input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,

@@ -13,14 +13,14 @@ void record_state(const nlohmann::json& comparisons, Verdict& verdict) {
   nlohmann::json state;
   nlohmann::json inputs;
   for (const auto& comparison : comparisons) {
-    for (const auto& item : comparison.value("state", nlohmann::json::array())) {
-      const std::string name = item.value("name", "");
-      if (item.value("passed", true)) continue;
+    for (const auto& item : array_in(comparison, "state")) {
+      const std::string name = text_or(item, "name", "");
+      if (flag_or(item, "passed", true)) continue;
       const bool read_only = name.starts_with("input ") || name.starts_with("parameter ");
       nlohmann::json& seen = read_only ? inputs : state;
-      if (seen.is_null()) seen = {{"name", name}, {"reason", item.value("reason", "")}};
+      if (seen.is_null()) seen = {{"name", name}, {"reason", text_or(item, "reason", "")}};
     }
-    const std::string reason = comparison.value("reason", "");
+    const std::string reason = text_or(comparison, "reason", "");
     if (reason.starts_with("the call writes to ")) inputs = {{"reason", reason}};
     if (reason.starts_with("the call leaves ")) state = {{"reason", reason}};
   }

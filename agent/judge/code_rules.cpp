@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -54,7 +56,7 @@ RuleOutcome outcome_of(const json& finding) {
 // What the kernels compute with.
 std::set<std::string> narrow_arithmetic(const json& lint) {
   std::set<std::string> out;
-  for (const auto& word : lint.value("arithmetic", json::array())) {
+  for (const auto& word : array_in(lint, "arithmetic")) {
     if (word.is_string() && kNarrow.count(word.get<std::string>()) != 0) out.insert(word.get<std::string>());
   }
   return out;
@@ -63,9 +65,10 @@ std::set<std::string> narrow_arithmetic(const json& lint) {
 // What the plan's tensors are made of.
 std::set<std::string> narrow_tensors(const std::string& plan) {
   std::set<std::string> out;
-  const json parsed = json::parse(plan, nullptr, false);
+  const Result<json> read = parse_json(plan);
+  const json parsed = read ? read.value() : json();
   if (!parsed.is_object()) return out;
-  for (const auto& tensor : parsed.value("tensors", json::array())) {
+  for (const auto& tensor : array_in(parsed, "tensors")) {
     if (tensor.is_object() && kNarrow.count(text(tensor, "dtype")) != 0) out.insert(text(tensor, "dtype"));
   }
   return out;
@@ -81,7 +84,7 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
   std::map<std::string, RuleResult> worst;
   for (const std::string& rule : kCodeRules) worst[rule] = {rule, RuleOutcome::kPass, "nothing found", nullptr};
   std::optional<Failure> failure;
-  for (const auto& finding : lint.value("findings", json::array())) {
+  for (const auto& finding : array_in(lint, "findings")) {
     if (!finding.is_object()) continue;
     const auto known = rule_of_finding().find(text(finding, "rule"));
     const std::string rule = known == rule_of_finding().end() ? kReadable : known->second;
@@ -113,7 +116,7 @@ std::optional<Failure> check_code(const json& lint, const std::string& plan, Ver
                  narrow.empty()
                      ? "fp32 storage, fp32 or TF32 arithmetic"
                      : fmt::format("uses {}: tier any, does not count in the default tier", fmt::join(narrow, ", ")),
-                 {{"arithmetic", lint.value("arithmetic", json::array())}, {"narrow_tensors", tensors}});
+                 {{"arithmetic", array_in(lint, "arithmetic")}, {"narrow_tensors", tensors}});
   return failure;
 }
 

@@ -118,7 +118,7 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
 
   nlohmann::json clocks = nlohmann::json::object();
   if (auto failure = end(crew, mine, verdict.candidate_peak_bytes, clocks)) return failure;
-  const double charged_ms = verdict.plan.value("prepare_charged_ms", 0.0);
+  const double charged_ms = number_or(verdict.plan, "prepare_charged_ms", 0.0);
   for (Burst& times : mine.bursts) {
     for (double& ms : times) ms += charged_ms;
   }

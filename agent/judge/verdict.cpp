@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -54,7 +56,7 @@ void Verdict::record(const std::string& rule, RuleOutcome rule_outcome, std::str
 }
 
 bool Verdict::counts() const {
-  return outcome == Outcome::kAccepted && faster && backend == "cuda" && plan.value("tier", "") == "tf32";
+  return outcome == Outcome::kAccepted && faster && backend == "cuda" && text_or(plan, "tier", "") == "tf32";
 }
 
 int Verdict::exit_code() const {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "agent/base/json_text.h"
 #include "agent/judge/beyond.h"
 #include "agent/judge/emulation.h"
 
@@ -61,14 +62,14 @@ Replay replay(Crew& crew, Child& candidate, const Plain& plain, const std::strin
   request["stand_in"] = stand_in;
   const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) return candidate.alive() ? Replay::kDiffers : Replay::kMachine;
-  if (ran.answer.value("replaced", 0) == 0) return Replay::kNothingToReplace;
+  if (integer_or(ran.answer, "replaced", 0) == 0) return Replay::kNothingToReplace;
   if (plain.bitwise && !plain.digest.empty()) return digest_of(file) == plain.digest ? Replay::kSame : Replay::kDiffers;
   json examine = entry_of(plain.draw);
   examine["cmd"] = "examine";
   examine["file"] = file;
   const ChildReply examined = crew.reference().ask(examine, Seconds(crew.deadlines().compare));
   if (failure_of(crew.reference(), examined, "internal")) return Replay::kMachine;
-  return examined.answer.value("passed", false) ? Replay::kSame : Replay::kDiffers;
+  return flag_or(examined.answer, "passed", false) ? Replay::kSame : Replay::kDiffers;
 }
 
 std::optional<Failure> check_replays(Crew& crew, Child& candidate, const Built& built, const Seeds& seeds,
@@ -76,7 +77,7 @@ std::optional<Failure> check_replays(Crew& crew, Child& candidate, const Built& 
   // Weights that are neither 0 nor 1: a kernel that scales by a fresh gamma does nothing otherwise.
   Plain plain{seeds.beyond.at(1), "", true};
   for (const RuleResult& r : verdict.rules) {
-    if (r.rule == "repeatable" && r.evidence.is_object()) plain.bitwise = r.evidence.value("bitwise", true);
+    if (r.rule == "repeatable" && r.evidence.is_object()) plain.bitwise = flag_or(r.evidence, "bitwise", true);
   }
   const ChildReply ran = candidate.ask(run_request(plain.draw, file), Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) return failure;
@@ -117,19 +118,20 @@ std::optional<Failure> check_replays(Crew& crew, Child& candidate, const Built& 
 }
 
 std::optional<Failure> check_prepare(Crew& crew, Child& candidate, Verdict& verdict) {
-  if (verdict.plan.value("prepare_steps", 0) == 0) {
+  if (integer_or(verdict.plan, "prepare_steps", 0) == 0) {
     verdict.record("prepare_cost", RuleOutcome::kPass, "there is no prepare", nullptr);
     return std::nullopt;
   }
   const ChildReply proof = candidate.ask({{"cmd", "prepare_moves"}}, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, proof, "run")) return failure;
-  const bool free = proof.answer.value("moves_only", false);
-  const double ms = proof.answer.value("prepare_ms", 0.0);
+  const bool free = flag_or(proof.answer, "moves_only", false);
+  const double ms = number_or(proof.answer, "prepare_ms", 0.0);
   verdict.plan["prepare_charged_ms"] = free ? 0.0 : ms;
   verdict.record("prepare_cost", free ? RuleOutcome::kPass : RuleOutcome::kFlag,
-                 free ? "prepare only moves weights: it is free"
-                      : fmt::format("{}; its {:.3g} ms are charged to every call", proof.answer.value("why", ""), ms),
-                 {{"words", proof.answer.value("words", 0)}, {"prepare_ms", ms}});
+                 free
+                     ? "prepare only moves weights: it is free"
+                     : fmt::format("{}; its {:.3g} ms are charged to every call", text_or(proof.answer, "why", ""), ms),
+                 {{"words", integer_or(proof.answer, "words", 0)}, {"prepare_ms", ms}});
   return std::nullopt;
 }
 
@@ -148,7 +150,7 @@ void record_custom_share(Verdict& verdict) {
   double own_ms = 0;
   double all_ms = 0;
   for (const auto& kernel : plan->value("kernels", json::array())) {
-    const double ms = kernel.value("ms", 0.0);
+    const double ms = number_or(kernel, "ms", 0.0);
     all_ms += ms;
     const bool launched_by_plan = kernel.contains("step") && kernel["step"].is_number_integer();
     if (launched_by_plan && (!kernel.contains("op") || kernel["op"].is_null())) own_ms += ms;

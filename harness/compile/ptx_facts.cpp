@@ -22,7 +22,8 @@ using nlohmann::json;
 // A name can refer to parts of itself (S0_, T_), and each level of such references can double what it stands for: a few
 // hundred bytes name terabytes. So many references make at most some megabytes; kernels have two or three.
 constexpr std::size_t kMostReferences = 30;
-constexpr std::size_t kMostSymbol = 4096;  // bytes
+constexpr std::size_t kMostSymbol = 4096;   // bytes
+constexpr std::size_t kMostKernels = 2000;  // of one source: each is looked for in the whole source and log
 
 bool is_small(std::string_view symbol) {
   std::size_t references = 0;
@@ -243,13 +244,15 @@ json kernel_facts(const std::string& ptx_text, const std::string& log, const std
   json kernels = json::object();
   std::size_t open = 0;
   std::size_t body = 0;
-  for (std::size_t at = ptx.find(".entry "); at != std::string::npos; at = ptx.find(".entry ", at + 1)) {
+  for (std::size_t at = ptx.find(".entry "); at != std::string::npos && kernels.size() < kMostKernels;
+       at = ptx.find(".entry ", at + 1)) {
     if (open <= at) open = ptx.find('(', at);
     if (body <= at) body = ptx.find('{', at);
     if (open == std::string::npos || body == std::string::npos) break;
     const std::size_t end = std::min(open, body);
     if (end - at > kMostSymbol) continue;
     const std::string symbol = trimmed(ptx.substr(at + 7, end - at - 7));
+    if (kernels.contains(symbol)) continue;
     const bool mangled = !demangled(symbol).empty();
     const std::vector<std::string> types =
         mangled ? types_of_signature(demangled(symbol)) : types_in_source(source, symbol);

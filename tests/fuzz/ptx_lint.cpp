@@ -1,20 +1,11 @@
-// Fuzz entry for the PTX lint. With clang: cmake -DCMAKE_CXX_COMPILER=clang++ -DKAGENT_FUZZ=ON, then bin/fuzz_ptx_lint.
-// In every build it is part of the unit tests, fed with mutations of good PTX (tests/harness/lint/hostile_test.cpp).
+// The PTX lint: no finding forges a line, none is endless, all are JSON.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "harness/lint/lint.h"
-
-namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
+#include "tests/fuzz/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kagent::lint;

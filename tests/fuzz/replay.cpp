@@ -1,5 +1,6 @@
-// Runs a fuzz target without libFuzzer: on every file of its corpus, on all their beginnings, on mutations of them that
-// are the same at every run, and on long runs of one character or bracket. `fuzz_NAME FOLDER_OR_FILE`.
+// Runs a fuzz target without libFuzzer: on every file of its corpus, on their beginnings, on mutations of them that are
+// the same at every run, and on long runs of one character or bracket, alone and amid a file (what recurses once a
+// character overflows the stack there). `fuzz_NAME FOLDER_OR_FILE`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr int kMutations = 200;              // of every file
 constexpr std::size_t kMostBeginnings = 64;  // of every file
-constexpr std::size_t kRun = 20000;          // bytes
+constexpr std::size_t kRun = 300'000;        // bytes
+constexpr int kRunsAmid = 12;                // of every file
 
 void feed(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -52,6 +54,12 @@ std::string mutated(std::string bytes, std::mt19937& generator) {
   return bytes;
 }
 
+std::string with_run(std::string bytes, std::mt19937& generator) {
+  static const std::string kCommon = " x9_.:<(/\"\\*\t";
+  bytes.insert(generator() % (bytes.size() + 1), std::string(kRun, kCommon[generator() % kCommon.size()]));
+  return bytes;
+}
+
 std::vector<fs::path> files_of(const char* path) {
   std::vector<fs::path> files;
   if (!fs::is_directory(path)) return {path};
@@ -78,6 +86,7 @@ int main(int argc, char** argv) {
     const std::size_t step = bytes.size() / kMostBeginnings + 1;
     for (std::size_t size = 0; size < bytes.size(); size += step) feed(bytes.substr(0, size));
     for (int i = 0; i < kMutations; ++i) feed(mutated(bytes, generator));
+    for (int i = 0; i < kRunsAmid; ++i) feed(with_run(bytes, generator));
   }
   for (const std::string one :
        {"[", "{\"a\":", "(", "<", "\"", "\\", " ", "\n", "x", "9", "\xff", "{{#a}}", "<think>"}) {

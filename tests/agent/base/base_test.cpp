@@ -38,7 +38,16 @@ TEST(JsonText, IsReadWithoutExceptionsAndBounded) {
   EXPECT_EQ(parse_json(std::string(1'000'000, '[')).error().code, Code::kParse);
 }
 
+TEST(JsonText, IsPrintedWhateverBytesItsTextsHold) { EXPECT_EQ(pretty("a\xff"), "\"a\xEF\xBF\xBD\""); }
+
 TEST(JsonText, FieldsOfAnotherTypeAreNotThere) {
+  const nlohmann::json other = {{"flag", "yes"}, {"list", {{"a", 1}}}, {"object", {1, 2}}, {"number", "7"}};
+  EXPECT_FALSE(flag_or(other, "flag", false));
+  EXPECT_EQ(array_in(other, "list"), nlohmann::json::array());
+  EXPECT_EQ(object_in(other, "object"), nlohmann::json::object());
+  EXPECT_EQ(number_or(other, "number", 2.5), 2.5);
+  EXPECT_EQ(object_in(nlohmann::json(7), "a"), nlohmann::json::object());
+
   const nlohmann::json object = {{"n", 7}, {"s", "x"}};
   EXPECT_EQ(integer_or(object, "n", 0), 7);
   EXPECT_EQ(integer_or(object, "s", -1), -1);

@@ -60,6 +60,14 @@ TEST(Child, ThatTalksNonsenseIsGarbled) {
   EXPECT_EQ(shell("read line; echo '[1]'")->ask({}, Seconds(10)).fate, Fate::kGarbled);
 }
 
+TEST(Child, ThatAnswersTooDeepForALogIsGarbled) {
+  auto child = shell(
+      R"(read line; printf '{"ok": true, "a": '; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}')");
+  EXPECT_EQ(child->ask({{"cmd", "run"}}, Seconds(20)).fate, Fate::kGarbled);
+  EXPECT_TRUE(read_answer(R"({"ok": false, "error": {"line": [1]}})").is_object());
+  EXPECT_TRUE(read_answer(R"({"ok": "yes"})").is_null());
+}
+
 TEST(Child, InheritsNoEnvironmentAndNoDescriptors) {
   ::setenv("OPENAI_API_KEY", "sk-secret-canary", 1);
   const int fd = ::dup(2);  // without CLOEXEC

@@ -137,6 +137,31 @@ TEST(Prompt, OutputOfTheModelCannotForgeTheFeedbacksStructure) {
   EXPECT_EQ(text.find("\n## Attempt 9"), std::string::npos);
 }
 
+TEST(Prompt, TemplatesThatCouldNotEndAreRefused) {
+  PromptSet set = default_set();
+  const auto problem = [&](const std::string& text) {
+    set.files["prompt.md"] = text;
+    const auto rendered = render_prompt(set, input_for("x\n"));
+    return rendered.ok() ? "" : rendered.error().message;
+  };
+  EXPECT_EQ(problem("{{#earlier}}{{# earlier }}x{{/earlier}}{{/earlier}}"),
+            "prompts/default/prompt.md: section earlier stands inside itself");
+  EXPECT_EQ(problem("{{#blind}}{{^blind}}x{{/blind}}{{/blind}}{{#blind}}{{/blind}}"), "");
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "{{#a" + std::to_string(i) + "}}";
+  EXPECT_EQ(problem(deep), "prompts/default/prompt.md: sections are nested more than 16 deep");
+  EXPECT_NE(problem("{{=<% %>=}}"), "");
+}
+
+TEST(Prompt, IsMadeOfAnyVerdict) {
+  PromptInput input = input_for("x\n");
+  EarlierSample sample = rejected_sample();
+  sample.verdict = json::parse(R"({"outcome": "accepted", "faster": "yes", "visible": {"a": 7}, "compile": [],
+    "profile": {"plan": {"kernels": [7]}}, "baselines": 7, "candidate": {"ms": {"mean": "x"}}})");
+  input.earlier = {sample};
+  EXPECT_NE(render(input).find("correct, but not faster"), std::string::npos);
+}
+
 TEST(BestOf, IsTheFastestAcceptedSample) {
   EXPECT_FALSE(best_of({rejected_sample()}));
   EXPECT_EQ(best_of({timed_sample(2), rejected_sample(), timed_sample(3), timed_sample(1)}), 2U);

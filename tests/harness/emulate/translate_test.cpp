@@ -72,6 +72,23 @@ TEST(Ptx, WhatIsNotKnownIsNamed) {
   EXPECT_EQ(std::get<UnknownPtx>(translate_asm("asm(\"mov.u32 r1, %0;\" :: \"r\"(a))")).instruction, "mov.u32 with r1");
 }
 
+// Each of these ended the compiler process when a regular expression looked at it.
+TEST(Translate, LongLinesAreNoMatterForTheStack) {
+  const std::string many(1'000'000, 'x');
+  EXPECT_EQ(reason_in("answer.cu:3:1: error: " + many + "\n").line, 3);
+  EXPECT_THAT(translated("void k() { asm(\"fence." + many + ";\"); }"), HasSubstr("not emulable: inline PTX (fence.x"));
+  EXPECT_THAT(translated("extern __shared__ A" + many + " y[];"), HasSubstr("extern __shared__ Ax"));
+  EXPECT_THAT(translated("void k() { asm" + std::string(1'000'000, ' ') + "(\"\"); }"),
+              HasSubstr("static_cast<void>(0)"));
+}
+
+TEST(Translate, OperandsThatMultiplyAreRefused) {
+  std::string uses;
+  for (int i = 0; i < 20'000; ++i) uses += "mov.b32 %0, %0;";
+  EXPECT_THAT(translated("void k() { asm(\"" + uses + "\" :: \"r\"(" + std::string(400'000, 'a') + ")); }"),
+              HasSubstr("too long"));
+}
+
 TEST(ReasonIn, NamesTheCompilersFirstComplaint) {
   EXPECT_EQ(
       reason_in("answer.cu:7:3: error: call to 'x' declared with attribute error: not emulable: clusters\n").reason,
