@@ -153,7 +153,7 @@ std::string without_scope(const std::string& text) {
 // `"=f"(d[0])` -> d[0]
 std::optional<std::string> expression(const std::string& operand) {
   const std::size_t open =
-      operand.find('(', operand.find('"') == std::string::npos ? 0 : operand.rfind("\"", operand.find('(')));
+      operand.find('(', operand.find('"') == std::string::npos ? 0 : operand.rfind('"', operand.find('(')));
   const std::size_t close = operand.rfind(')');
   if (open == std::string::npos || close == std::string::npos || close <= open) return std::nullopt;
   return "(" + operand.substr(open + 1, close - open - 1) + ")";

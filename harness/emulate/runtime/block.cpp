@@ -57,7 +57,7 @@ void Block::start(unsigned thread) {
   char* bottom = stacks_ + thread * kStackBytes;
   std::memcpy(bottom, &kCanary, sizeof kCanary);
   boost::context::stack_context context;
-  context.size = kStackBytes - 256 - (thread % 31) * 192;  // tops over different cache sets
+  context.size = kStackBytes - 256 - std::size_t{thread % 31} * 192;  // tops over different cache sets
   context.sp = bottom + context.size;
   threads_[thread].fiber =
       boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size - 64, context),
@@ -212,7 +212,7 @@ const std::uint64_t* Block::exchange(unsigned mask, std::uint64_t value, const s
   const unsigned generation = group.generation;
   group.mask = mask;
   group.row[generation & 1][lane] = value;
-  if (words != nullptr) std::memcpy(group.row[generation & 1] + kWide + 3 * lane, words, 3 * sizeof *words);
+  if (words != nullptr) std::memcpy(group.row[generation & 1] + kWide + std::size_t{3} * lane, words, 3 * sizeof *words);
   group.arrived |= 1u << lane;
   settle_group(warp, first, group);
   while (group.generation == generation) {
