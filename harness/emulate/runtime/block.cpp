@@ -212,7 +212,8 @@ const std::uint64_t* Block::exchange(unsigned mask, std::uint64_t value, const s
   const unsigned generation = group.generation;
   group.mask = mask;
   group.row[generation & 1][lane] = value;
-  if (words != nullptr) std::memcpy(group.row[generation & 1] + kWide + std::size_t{3} * lane, words, 3 * sizeof *words);
+  if (words != nullptr)
+    std::memcpy(group.row[generation & 1] + kWide + std::size_t{3} * lane, words, 3 * sizeof *words);
   group.arrived |= 1u << lane;
   settle_group(warp, first, group);
   while (group.generation == generation) {
