@@ -23,10 +23,6 @@ const char* rule_of(const Draw& draw) {
 
 std::string name_of(const Draw& draw) { return fmt::format("weights {}, inputs {}", draw.weights, draw.inputs); }
 
-bool is_machines(Crew& crew, const Failure& failure) {
-  return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));
-}
-
 // Runs a draw and examines it. The entry's "vacuous" and "sensitive" say what could be told.
 std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, const std::string& file,
                                nlohmann::json& entry) {
@@ -36,10 +32,7 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
     return failure;
   }
-  nlohmann::json request = entry_of(draw);
-  request["cmd"] = "examine";
-  request["file"] = file;
-  const ChildReply examined = crew.reference().ask(request, Seconds(crew.deadlines().compare));
+  const ChildReply examined = ask_examine(crew, draw, file);
   if (auto failure = failure_of(crew.reference(), examined, "internal")) {
     failure->stage = "internal";
     return failure;
@@ -74,7 +67,7 @@ std::optional<Failure> repeat(Crew& crew, Child& candidate, Draw draw, const std
     draw.poison = i % 2 == 0 ? "huge" : "nan";
     nlohmann::json record = nlohmann::json::array();
     if (auto failure = check_draw(crew, candidate, draw, "hidden", file, record)) {
-      if (is_machines(crew, *failure)) return failure;
+      if (says_nothing(crew, *failure)) return failure;
       verdict.record("repeatable", RuleOutcome::kFail,
                      fmt::format("run {} of the same call is wrong: {}", i + 1, failure->reason), record);
       return hidden_failure();
@@ -108,7 +101,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
     const std::optional<Failure> failure = examine(crew, candidate, draw, exchange_file, entry);
     verdict.beyond.push_back(entry);
     Tally& tally = tallies[rule_of(draw)];
-    if (failure && is_machines(crew, *failure)) return failure;
+    if (failure && says_nothing(crew, *failure)) return failure;
     if (failure) {
       record_passes(tallies, verdict);
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);

@@ -48,6 +48,13 @@ nlohmann::json entry_of(const Draw& draw) {
           {"weights", draw.weights}, {"inputs", draw.inputs}, {"poison", draw.poison}};
 }
 
+ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file) {
+  nlohmann::json request = entry_of(draw);
+  request["cmd"] = "examine";
+  request["file"] = exchange_file;
+  return crew.reference().ask(request, Seconds(crew.deadlines().compare));
+}
+
 std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::string& stage,
                                     const std::string& exchange_file, nlohmann::json& entry) {
   entry["passed"] = false;
@@ -105,8 +112,7 @@ std::optional<Failure> check_hidden(Crew& crew, Child& candidate, const Seeds& s
     failure = check_draw(crew, candidate, draw, "hidden", exchange_file, verdict.hidden);
     if (failure) break;
   }
-  if (failure && failure->stage == "internal") return failure;
-  if (failure && crew.emulates() && undecided_by_emulation(failure->kind)) return failure;
+  if (failure && says_nothing(crew, *failure)) return failure;
   nlohmann::json both = verdict.visible;
   both.insert(both.end(), verdict.hidden.begin(), verdict.hidden.end());
   record_state(both, verdict);

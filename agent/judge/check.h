@@ -29,6 +29,9 @@ std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw
 std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::string& stage,
                                     const std::string& exchange_file, nlohmann::json& entry);
 
+// The file of a run (one call) against the reference in double precision: docs/protocol.md, `examine`.
+ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file);
+
 // All visible draws; stops at the first that fails.
 std::optional<Failure> check_visible(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
                                      Verdict& verdict);

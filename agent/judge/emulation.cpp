@@ -12,6 +12,10 @@ constexpr double kLaunchDeadlineS = 60;
 
 bool undecided_by_emulation(const std::string& kind) { return kind == "not_emulable" || kind == "hang"; }
 
+bool says_nothing(const Crew& crew, const Failure& failure) {
+  return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));
+}
+
 std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict,
                                       Built& built) {
   built.emulate = nullptr;

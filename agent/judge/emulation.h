@@ -18,6 +18,9 @@ std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool c
 // Kinds of failure that say nothing about an answer where kernels are emulated: the CPU cannot do it, or not in time.
 bool undecided_by_emulation(const std::string& kind);
 
+// A failure that says nothing about the answer: kagent's or the machine's own, or such a kind.
+bool says_nothing(const Crew& crew, const Failure& failure);
+
 // A visible draw went wrong: does the checking build, in a fresh worker, know why? (Races, accesses out of bounds, ...)
 std::optional<Failure> diagnose(Crew& crew, const Program& program, const Built& built, const Draw& draw,
                                 const std::string& exchange_file, Verdict& verdict);

@@ -122,9 +122,7 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   }
   const std::string file = exchange_folder_ + "/outputs.bin";
   if (auto failure = timed("visible check", [&] { return check_visible(*crew_, worker, seeds, file, verdict); })) {
-    if (!crew_->emulates() || settings_.checking || failure->stage == "internal" ||
-        undecided_by_emulation(failure->kind))
-      return failure;
+    if (!crew_->emulates() || settings_.checking || says_nothing(*crew_, *failure)) return failure;
     const Draw& draw = seeds.visible[verdict.visible.size() - 1];
     std::optional<Failure> why;
     timed("checking build", [&] {

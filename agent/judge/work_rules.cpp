@@ -20,10 +20,6 @@ Failure broken(const std::string& rule, const std::string& what, std::optional<i
   return Failure{"rules", rule, what, line, line ? "python" : "", ""};
 }
 
-bool is_machines(Crew& crew, const Failure& failure) {
-  return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));
-}
-
 std::optional<Failure> check_guards(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& file,
                                     Verdict& verdict) {
   const Draw& draw = seeds.visible.front();
@@ -31,7 +27,7 @@ std::optional<Failure> check_guards(Crew& crew, Child& candidate, const Seeds& s
   request["guarded"] = true;
   const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) {
-    if (is_machines(crew, *failure)) return failure;
+    if (says_nothing(crew, *failure)) return failure;
     verdict.record("guard_regions", RuleOutcome::kFail, failure->reason, nullptr);
     return broken("guard_regions", failure->reason, failure->line);
   }
@@ -64,10 +60,7 @@ Replay replay(Crew& crew, Child& candidate, const Plain& plain, const std::strin
   if (auto failure = failure_of(candidate, ran, "run")) return candidate.alive() ? Replay::kDiffers : Replay::kMachine;
   if (integer_or(ran.answer, "replaced", 0) == 0) return Replay::kNothingToReplace;
   if (plain.bitwise && !plain.digest.empty()) return digest_of(file) == plain.digest ? Replay::kSame : Replay::kDiffers;
-  json examine = entry_of(plain.draw);
-  examine["cmd"] = "examine";
-  examine["file"] = file;
-  const ChildReply examined = crew.reference().ask(examine, Seconds(crew.deadlines().compare));
+  const ChildReply examined = ask_examine(crew, plain.draw, file);
   if (failure_of(crew.reference(), examined, "internal")) return Replay::kMachine;
   return flag_or(examined.answer, "passed", false) ? Replay::kSame : Replay::kDiffers;
 }
