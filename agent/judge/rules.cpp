@@ -23,7 +23,7 @@ const std::vector<Rule>& all_rules() {
       {"repeatable", 1, "the same call gives the same result, whatever memory held before", true, false},
       {"accuracy", 1, "no less accurate against double precision than honest float32 or TF32 work", true, false},
       {"redrawn_weights", 1, "the same under other weights, prepare run again", true, false},
-      {"structured_inputs", 1, "the same for inputs with structure: rows, suffixes, ramps, outliers, offsets", true,
+      {"structured_inputs", 2, "the same for inputs with structure: rows, suffixes, ramps, outliers, offsets", true,
        false},
       {"input_sensitivity", 1, "the checks can tell this task's outputs from the best constant", false, false},
       {"guard_regions", 1, "nothing is written outside a tensor", false, false},

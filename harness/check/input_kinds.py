@@ -36,13 +36,17 @@ def _rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _suffix(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """A harmless prefix, then a last quarter x8; and the last quarter of every sample x2."""
+    """A harmless prefix, then a last quarter x8; and the last quarter of every sample x2; both of either sign."""
     flat = x.contiguous().view(-1)
-    flat[flat.numel() - flat.numel() // 4:] *= 8
+    _scale_last_quarter(flat.view(1, -1), 8.0, generator)
     if x.dim() > 1:
-        rows = flat.view(x.shape[0], -1)
-        rows[:, rows.shape[1] - rows.shape[1] // 4:] *= 2
+        _scale_last_quarter(flat.view(x.shape[0], -1), 2.0, generator)
     return flat.view(x.shape)
+
+
+def _scale_last_quarter(rows: torch.Tensor, factor: float, generator: torch.Generator) -> None:
+    last = rows[:, rows.shape[1] - rows.shape[1] // 4:]
+    last *= factor * (torch.randint(0, 2, last.shape, generator=generator) * 2 - 1)
 
 
 def _offset(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

@@ -9,7 +9,7 @@ namespace kagent::execute {
 namespace {
 
 constexpr std::int64_t kAlignment = 512;     // as torch's CUDA allocator aligns
-constexpr std::int64_t kBytes = 64 * 1024;   // on each side: an index that is off by a row of most tensors lands in it
+constexpr std::int64_t kBytes = 65536;       // on each side: an index that is off by a row of most tensors lands in it
 constexpr std::int64_t kMostExtraSteps = 8;  // of kAlignment
 
 }  // namespace

@@ -100,7 +100,8 @@ class Inputs(unittest.TestCase):
         x = torch.rand(1, 1000)
         (y,) = input_kinds.apply("suffix", [x.clone()], 2)
         self.assertTrue(torch.equal(x[0, :750], y[0, :750]))
-        self.assertTrue(bool((y[0, 750:] >= 8 * x[0, 750:]).all()))
+        self.assertTrue(bool((y[0, 750:].abs() >= 8 * x[0, 750:]).all()))
+        self.assertTrue(bool((y[0, 750:] < 0).any() and (y[0, 750:] > 0).any()))
 
 
 if __name__ == "__main__":
