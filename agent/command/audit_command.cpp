@@ -13,7 +13,7 @@
 #include "agent/command/options.h"
 #include "agent/command/plan_listing.h"
 #include "agent/command/progress.h"
-#include "agent/llm/make_provider.h"
+#include "agent/command/request_options.h"
 
 namespace kagent {
 namespace {
@@ -22,30 +22,15 @@ struct Options {
   std::string run;
   std::vector<std::string> judges;
   bool no_judges = false;
-  bool no_stream = false;
   bool json = false;
-  std::optional<double> temperature;
-  std::optional<int> max_tokens;
-  std::optional<std::string> effort;
-  std::string extra;
-  llm::ProviderSettings provider;
+  RequestOptions request;
 };
 
 using Judges = std::vector<std::unique_ptr<llm::Provider>>;
 
-llm::Request request_of(const Options& options) {
-  llm::Request request;
-  request.temperature = options.temperature;
-  request.max_output_tokens = options.max_tokens;
-  request.reasoning_effort = options.effort;
-  request.extra = options.extra;
-  request.stream = !options.no_stream;
-  return request;
-}
-
 // Errors: kUsage (one judge named twice), make_provider's.
 Result<Judges> make_judges(const Options& options) {
-  llm::ProviderSettings settings = options.provider;
+  llm::ProviderSettings settings = options.request.provider;
   settings.spool_wait = false;  // so that the prompts for all judges are written at once
   Judges judges;
   std::set<std::string> names;
@@ -61,7 +46,8 @@ Result<Judges> make_judges(const Options& options) {
 
 // Asks every judge about every sample that it has not judged yet.
 Status ask_judges(const Options& options, const run::RunDirectory& run, const std::vector<audit::Sample>& samples) {
-  if (Status valid = llm::valid_request(request_of(options)); !valid) return valid;
+  Result<llm::Request> request = request_of(options.request);
+  if (!request) return request.error();
   Result<Judges> judges = make_judges(options);
   if (!judges) return judges.error();
   Result<Installation> installation = find_installation();
@@ -72,7 +58,7 @@ Status ask_judges(const Options& options, const run::RunDirectory& run, const st
   if (!log) return log.error();
   const ProgressLine progress(ProgressLine::Show::kYes);
   const audit::AskContext context{*log.value(), run.blobs(),
-                                  text.value(), request_of(options),
+                                  text.value(), request.value(),
                                   plan_listing, [&](std::string_view what) { progress.say(what); }};
   for (const auto& judge : judges.value()) {
     bool checked = false;
@@ -132,16 +118,7 @@ void add_audit(CLI::App& program, int& exit_code) {
                            ->allow_extra_args(false);
   command->add_flag("--no-judges", options->no_judges, "exit 0 although judges are open; they are shown as open")
       ->excludes(judge);
-  command->add_option("--temperature", options->temperature, "sampling temperature");
-  command->add_option("--max-tokens", options->max_tokens, "limit of a reply's tokens, reasoning included");
-  command->add_option("--reasoning-effort", options->effort, "low, medium, high, ... or a token budget");
-  command->add_option("--extra", options->extra, "JSON object merged into the request")->type_name("JSON");
-  command
-      ->add_option("--base-url", options->provider.base_url, "another server that speaks the dialect, for all judges")
-      ->type_name("URL");
-  command->add_option("--api-key-env", options->provider.api_key_env, "environment variable that holds the key")
-      ->type_name("NAME");
-  command->add_flag("--no-stream", options->no_stream, "ask for the reply in one piece");
+  add_request_options(*command, options->request);
   command->add_flag("--json", options->json, "one JSON object");
   command->footer(
       "Examples:\n  kagent audit runs/first\n  kagent audit runs/first --judge openai:NAME --judge anthropic:NAME\n"

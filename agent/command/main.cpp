@@ -13,6 +13,8 @@
 #include "agent/base/nearest.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
+#include "agent/command/config_file.h"
+#include "agent/command/options.h"
 
 namespace kagent {
 namespace {
@@ -89,6 +91,8 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "kagent 0.1.0");
   int exit_code = 0;
   add_solve(program, exit_code);
+  add_run(program, exit_code);
+  add_halves(program, exit_code);
   add_judge(program, exit_code);
   add_show(program, exit_code);
   add_tasks(program, exit_code);
@@ -99,8 +103,11 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "kagent: {}\n", *unknown);
     return kExitError;
   }
+  Result<std::vector<std::string>> arguments = with_config(program, {argv + 1, argv + argc});
+  if (!arguments) return fail(arguments.error());
   try {
-    program.parse(argc, argv);
+    std::vector<std::string> reversed(arguments.value().rbegin(), arguments.value().rend());  // as CLI11 wants them
+    program.parse(std::move(reversed));
   } catch (const CLI::CallForHelp& help) {
     return program.exit(help);
   } catch (const CLI::CallForVersion& version) {

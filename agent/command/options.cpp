@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/judge/device_facts.h"
+#include "agent/judge/gpus.h"
 
 namespace kagent {
 
@@ -29,19 +31,31 @@ TaskSource task_source(const TaskOptions& options, const Installation& installat
           options.small ? installation.cache + "/small" : std::string()};
 }
 
-void add_gpu_option(CLI::App& command, std::string& gpu) {
-  const auto is_gpu = [](const std::string& text) -> std::string {
-    const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
-    if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";
-    return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + text;
-  };
-  command.add_option("--gpu", gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts")
-      ->type_name("N")
-      ->check(CLI::Validator(is_gpu, "", "gpu"))
-      ->capture_default_str();
+std::string run_folder(const std::string& text) {
+  std::error_code ignored;
+  const bool bare = !text.empty() && text.find('/') == std::string::npos && text != "." && text != "..";
+  return bare && !std::filesystem::exists(text, ignored) ? "runs/" + text : text;
 }
 
-void add_judge_options(CLI::App& command, JudgeOptions& options) {
+std::string gpu_name_problem(const std::string& text) {
+  const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
+  if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";
+  return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + text;
+}
+
+void add_gpu_option(CLI::App& command, std::string& gpu) {
+  command.add_option("--gpu", gpu, "which GPU, as CUDA_VISIBLE_DEVICES counts (default: the first)")
+      ->type_name("N")
+      ->check(CLI::Validator([](const std::string& text) { return gpu_name_problem(text); }, "", "gpu"));
+}
+
+std::string gpu_or_first(const std::string& gpu) {
+  if (!gpu.empty()) return gpu;
+  const std::vector<std::string> visible = visible_gpus();
+  return visible.empty() ? "0" : visible.front();
+}
+
+void add_judge_options(CLI::App& command, JudgeOptions& options, Gpus gpus) {
   command
       .add_option(
           "--backend", options.backend,
@@ -49,7 +63,7 @@ void add_judge_options(CLI::App& command, JudgeOptions& options) {
           "there is a GPU, else emulate")
       ->check(CLI::IsMember({"auto", "cuda", "emulate", "none"}))
       ->capture_default_str();
-  add_gpu_option(command, options.gpu);
+  if (gpus == Gpus::kOne) add_gpu_option(command, options.gpu);
   command.add_option("--arch", options.arch, "compile for this architecture, e.g. sm_90a (default: the GPU's own)")
       ->type_name("ARCH");
   command.add_flag("--check", options.check, "emulate: look at every memory access from the start (slow)");
@@ -70,7 +84,7 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOpti
   }
   JudgeSettings settings;
   settings.crew.task_file = task_file;
-  settings.crew.gpu = options.gpu;
+  settings.crew.gpu = gpu_or_first(options.gpu);
   settings.crew.backend = options.backend != "auto" ? options.backend : gpu ? "cuda" : "emulate";
   if (task.small && settings.crew.backend == "cuda")
     return Error{Code::kUsage, "--small is for machines without a GPU: leave it out, or add --backend emulate"};

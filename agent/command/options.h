@@ -20,19 +20,28 @@ struct TaskOptions {
 void add_task_options(CLI::App& command, TaskOptions& options);
 TaskSource task_source(const TaskOptions& options, const Installation& installation);
 
+// A run's folder: a bare name means runs/NAME unless such a folder is here.
+std::string run_folder(const std::string& text);
+
 // --gpu N or a UUID.
 void add_gpu_option(CLI::App& command, std::string& gpu);
+
+// What --gpu says, or the first that this process may use.
+std::string gpu_or_first(const std::string& gpu);
 
 // How to judge: --backend, --gpu, --arch, --no-profile.
 struct JudgeOptions {
   std::string backend = "auto";
-  std::string gpu = "0";
+  std::string gpu;  // "": the first that this process may use
   std::string arch;
   bool no_profile = false;
   bool check = false;
   bool all_rules = false;
 };
-void add_judge_options(CLI::App& command, JudgeOptions& options);
+enum class Gpus { kOne, kMany };  // kMany: the command has its own option for them
+void add_judge_options(CLI::App& command, JudgeOptions& options, Gpus gpus = Gpus::kOne);
+// "" if a text names a GPU as --gpu takes it, else what is wrong.
+std::string gpu_name_problem(const std::string& text);
 
 // Errors: kUsage (cuda asked for on a machine without a GPU).
 Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOptions& task,

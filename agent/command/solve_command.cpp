@@ -10,10 +10,10 @@
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/progress.h"
-#include "agent/command/recorded.h"
+#include "agent/command/interrupt.h"
+#include "agent/command/request_options.h"
 #include "agent/command/verdict_text.h"
 #include "agent/llm/estimate.h"
-#include "agent/llm/make_provider.h"
 #include "agent/llm/pricing.h"
 #include "agent/run/run_directory.h"
 #include "agent/solve/solve.h"
@@ -33,29 +33,13 @@ struct Options {
   int samples = 5;
   bool stop_when_faster = false;
   bool dry_run = false;
-  bool no_wait = false;
-  bool no_stream = false;
   bool json_output = false;
-  std::optional<double> temperature;
-  std::optional<int> max_tokens;
-  std::optional<std::string> effort;
-  std::string extra;
-  llm::ProviderSettings provider;
+  RequestOptions request;
 };
 
-llm::Request request_of(const Options& options) {
-  llm::Request request;
-  request.temperature = options.temperature;
-  request.max_output_tokens = options.max_tokens;
-  request.reasoning_effort = options.effort;
-  request.extra = options.extra;
-  request.stream = !options.no_stream;
-  return request;
-}
-
 // "runs/3-9-openai-gpt-x": the same command finds its run again.
-std::string run_folder(const Options& options, const std::string& task_id) {
-  if (!options.run.empty()) return options.run;
+std::string folder_of_run(const Options& options, const std::string& task_id) {
+  if (!options.run.empty()) return run_folder(options.run);
   std::string name = run::folder_of_task(task_id) + "-" + options.model;
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '_'; }, '-');
@@ -63,28 +47,17 @@ std::string run_folder(const Options& options, const std::string& task_id) {
 }
 
 json identity_of(const Options& options, const Task& task, const PromptSet& prompts) {
-  json request = {{"stream", !options.no_stream}};
-  if (options.temperature) request["temperature"] = *options.temperature;
-  if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
-  if (options.effort) request["reasoning_effort"] = *options.effort;
-  if (!options.extra.empty()) request["extra"] = json::parse(options.extra, nullptr, false);
   return {{"kind", "solve"},
           {"tasks", {task.id}},
           {"task_sha256", task.source_sha256},
           {"model", options.model},
-          {"base_url", options.provider.base_url},
-          {"request", request},
+          {"base_url", options.request.provider.base_url},
+          {"request", request_identity(options.request)},
           {"protocol", options.protocol},
           {"samples", options.samples},
           {"stop_when_faster", options.stop_when_faster},
           {"prompt_set", prompts.name},
           {"prompt_set_sha256", prompts.sha256}};
-}
-
-std::string provider_word(const std::string& model) { return model.substr(0, model.find(':')); }
-std::string model_word(const std::string& model) {
-  const auto colon = model.find(':');
-  return colon == std::string::npos ? "" : model.substr(colon + 1);
 }
 
 int print_dry_run(const Options& options, const Task& task, const PromptSet& prompts, const json& device,
@@ -99,7 +72,7 @@ int print_dry_run(const Options& options, const Task& task, const PromptSet& pro
   if (!prompt) return fail(prompt.error());
   const std::int64_t tokens = llm::estimate_tokens(prompt.value());
   const auto bound = llm::cost_bound_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)),
-                                         tokens, options.max_tokens);
+                                         tokens, options.request.max_tokens);
   const auto all = bound ? std::optional<double>(*bound * options.samples) : std::nullopt;
   if (options.json_output) {
     const json out = {{"task", task.id},
@@ -118,7 +91,7 @@ int print_dry_run(const Options& options, const Task& task, const PromptSet& pro
 
 // What became of the run: for --json, and in words.
 json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end) {
-  const char* words[] = {"solved", "not_solved", "undecided", "waiting"};
+  const char* words[] = {"solved", "not_solved", "undecided", "waiting", "stopped"};
   json samples = json::array();
   json best;
   for (const run::SampleState& sample : log.state().samples) {
@@ -163,16 +136,17 @@ int exit_code_of(SolveEnd end) {
       return 3;
     case SolveEnd::kWaiting:
       return kExitWaiting;
+    case SolveEnd::kStopped:
+      return kExitStopped;
   }
   return kExitError;
 }
 
 int run_solve(const Options& options, const Installation& installation, const Task& task, const PromptSet& prompts,
               const llm::PriceList& prices) {
-  llm::ProviderSettings provider_settings = options.provider;
-  provider_settings.spool_wait = !options.no_wait;
-  provider_settings.open_recorded = open_recorded_run;
-  auto provider = llm::make_provider(options.model, provider_settings);
+  Result<llm::Request> request = request_of(options.request);
+  if (!request) return fail(request.error());
+  auto provider = llm::make_provider(options.model, provider_settings(options.request));
   if (!provider) return fail(provider.error());
   Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.path);
   if (!judge_with) return fail(judge_with.error());
@@ -180,7 +154,7 @@ int run_solve(const Options& options, const Installation& installation, const Ta
 
   ProgressLine progress(ProgressLine::Show::kYes);
   progress.set_subject(task.id);
-  const std::string folder = run_folder(options, task.id);
+  const std::string folder = folder_of_run(options, task.id);
   json facts = {{"kagent", "0.1.0"}};
   if (auto existing = run::RunDirectory::open(folder); !existing) {
     progress.say("looking at the machine");
@@ -200,8 +174,8 @@ int run_solve(const Options& options, const Installation& installation, const Ta
       prompts,
       run.value().manifest()["facts"].value("device", json::object()),
       *log.value(),
-      {options.samples, options.protocol == "feedback" ? Protocol::kFeedback : Protocol::kIndependent,
-       options.stop_when_faster, request_of(options)}};
+      {options.samples, options.protocol == "feedback" ? Protocol::kFeedback : Protocol::kIndependent, Part::kAll,
+       options.stop_when_faster, request.value()}};
   const Say say = [&](std::string_view what) { progress.say(what); };
   std::shared_ptr<Judge> judge;
   const OpenJudge open_judge = [&]() -> Result<JudgeAnswer> {
@@ -217,7 +191,9 @@ int run_solve(const Options& options, const Installation& installation, const Ta
         llm::cost_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)), reply.usage);
     return usd ? json{{"usd", *usd}} : json("unknown");
   };
-  Result<SolveEnd> end = solve(context, *provider.value(), open_judge, price, say);
+  const StopOnInterrupt interrupt;
+  Result<SolveEnd> end =
+      solve(context, provider.value().get(), {open_judge, price, say, [] { return StopOnInterrupt::asked(); }});
   if (!end) return fail(end.error().within(fmt::format("{} is whole and resumes with the same command", folder)));
   const json summary = summary_of(*log.value(), folder, end.value());
   if (options.json_output) {
@@ -237,7 +213,7 @@ int solve_task(const Options& options) {
   if (!prompts) return fail(prompts.error());
   Result<llm::PriceList> prices = llm::load_prices(llm::price_files(installation.value().root));
   if (!prices) return fail(prices.error());
-  if (Status valid = llm::valid_request(request_of(options)); !valid) return fail(valid.error());
+  if (Result<llm::Request> valid = request_of(options.request); !valid) return fail(valid.error());
   if (!options.dry_run) return run_solve(options, installation.value(), task.value(), prompts.value(), prices.value());
 
   Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.value().path);
@@ -253,7 +229,7 @@ void add_solve(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("solve",
                                              "let a model solve a task in at most 5 samples (exit 0 accepted and "
-                                             "faster, 1 not, 2 error, 3 undecided, 4 waiting)");
+                                             "faster, 1 not, 2 error, 3 undecided, 4 waiting, 5 stopped)");
   add_task_options(*command, options->task);
   command->add_option("--model", options->model, "openai:NAME, anthropic:NAME, gemini:NAME, replay:RUN or spool:FOLDER")
       ->required()
@@ -271,18 +247,8 @@ void add_solve(CLI::App& program, int& exit_code) {
                     "stop at the first sample that is accepted and faster");
   command->add_option("--prompt-set", options->prompt_set, "folder under prompts/")->capture_default_str();
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
-  command->add_option("--temperature", options->temperature, "sampling temperature");
-  command->add_option("--max-tokens", options->max_tokens, "limit of a reply's tokens, reasoning included");
-  command->add_option("--reasoning-effort", options->effort, "low, medium, high, ... or a token budget");
-  command->add_option("--extra", options->extra, "JSON object merged into the request")->type_name("JSON");
-  command
-      ->add_option("--base-url", options->provider.base_url,
-                   "another server that speaks the dialect (vLLM, Ollama, LiteLLM, ...)")
-      ->type_name("URL");
-  command->add_option("--api-key-env", options->provider.api_key_env, "environment variable that holds the key")
-      ->type_name("NAME");
-  command->add_flag("--no-stream", options->no_stream, "ask for the reply in one piece");
-  command->add_flag("--no-wait", options->no_wait, "spool: write the prompt and come back later (exit 4)");
+  add_request_options(*command, options->request);
+  add_no_wait(*command, options->request);
   add_judge_options(*command, options->judge);
   command->add_flag("--json", options->json_output, "print the result as one JSON object");
   command->footer(

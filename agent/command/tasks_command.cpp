@@ -16,7 +16,7 @@ namespace {
 struct Options {
   TaskOptions task;
   std::string id;
-  std::string gpu = "0";
+  std::string gpu;
   int mutants = 0;
   bool json = false;
 };
@@ -109,7 +109,7 @@ int study(const Options& options) {
   if (!task) return fail(task.error());
   CrewSpec spec;
   spec.task_file = task.value().path;
-  spec.gpu = options.gpu;
+  spec.gpu = gpu_or_first(options.gpu);
   spec.backend = machine_has_gpu() ? "cuda" : "none";
   Result<nlohmann::json> studied = study_task(installation.value(), spec, options.mutants);
   if (!studied) return fail(studied.error());

@@ -159,7 +159,7 @@ Status Crew::start_reference() {
   reference_ = std::move(started).value();
   const ChildReply hello = reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
   if (!hello.ok()) return crew_error(*reference_, hello, "starting");
-  environment_ = hello.answer;
+  environment_.update(hello.answer);
   environment_.erase("ok");
   if (has_gpu()) {
     device_ = object_in(hello.answer, "device");
@@ -198,10 +198,12 @@ Status Crew::start_tracer() {
   return Ok{};
 }
 
-Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, const CrewSpec& spec) {
+Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, const CrewSpec& spec, Workers workers) {
   std::unique_ptr<Crew> crew(new Crew());
   crew->installation_ = installation;
   crew->spec_ = spec;
+  crew->device_ = spec.device;
+  if (!spec.device.is_null()) crew->environment_["device"] = spec.device;
   if (crew->emulates()) {  // a CPU takes its time
     crew->deadlines_.run *= 10;
     crew->deadlines_.compare *= 4;
@@ -221,16 +223,23 @@ Result<std::unique_ptr<Crew>> Crew::assemble(const Installation& installation, c
     }
     return Ok{};
   });
-  const Status others = crew->ready_others();
+  Status others = crew->ready_compiler();
+  if (others && workers == Workers::kNow) others = crew->start_workers(spec.gpu);
   const Status tracer = tracer_ready.get();
   if (!others) return others.error();
   if (!tracer) return tracer.error();
   return crew;
 }
 
-Status Crew::ready_others() {
+Status Crew::ready_compiler() {
   const ChildReply compiler = compiler_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start));
   if (!compiler.ok()) return crew_error(*compiler_, compiler, "starting");
+  environment_["nvrtc"] = text_or(compiler.answer, "nvrtc", "");
+  return Ok{};
+}
+
+Status Crew::start_workers(const std::string& gpu) {
+  spec_.gpu = gpu;
   warm_candidate();  // first: it has more to do
   if (Status reference = start_reference(); !reference) return reference;
   const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
@@ -239,7 +248,6 @@ Status Crew::ready_others() {
   for (const auto& regime : array_in(loaded.answer, "regimes")) {
     if (regime.is_string()) regimes_.insert(regime.get<std::string>());
   }
-  environment_["nvrtc"] = text_or(compiler.answer, "nvrtc", "");
   return Ok{};
 }
 

@@ -30,6 +30,7 @@ struct CrewSpec {
   // "emulate": no GPU, kernels run on the CPU; "none": no GPU, the workers only validate
   std::string backend = "cuda";
   std::string arch;        // "" is the GPU's own (sm_90a where there is none)
+  nlohmann::json device;   // what probe_device said; needed where the workers start later
   std::string log_folder;  // stderr of the children; "" drops it
 };
 
@@ -72,9 +73,15 @@ class WarmingWorker {
 
 class Crew {
  public:
+  // kLater: tracer and compiler only, which need no GPU; start_workers() follows.
+  enum class Workers { kNow, kLater };
   // Starts everything and waits until tracer, compiler and reference worker have the task. Errors are kagent's or the
   // machine's.
-  static Result<std::unique_ptr<Crew>> assemble(const Installation& installation, const CrewSpec& spec);
+  static Result<std::unique_ptr<Crew>> assemble(const Installation& installation, const CrewSpec& spec,
+                                                Workers workers = Workers::kNow);
+  // The reference worker and the first candidate's, on this GPU. Errors: as assemble.
+  Status start_workers(const std::string& gpu);
+  [[nodiscard]] bool has_workers() const { return reference_ != nullptr; }
 
   ~Crew();
 
@@ -105,7 +112,7 @@ class Crew {
   Status start_reference();
   Status start_compiler();
   Status start_tracer();
-  Status ready_others();  // compiler, reference and the first candidate
+  Status ready_compiler();
   Result<std::unique_ptr<Child>> fork_worker(const std::string& role);
 
   Installation installation_;

@@ -11,6 +11,7 @@
 #include "agent/judge/beyond.h"
 #include "agent/judge/code_rules.h"
 #include "agent/judge/emulation.h"
+#include "agent/judge/gpu_lock.h"
 #include "agent/judge/work_rules.h"
 
 namespace kagent {
@@ -43,17 +44,18 @@ Result<std::unique_ptr<Judge>> Judge::open(const Installation& installation, con
   judge->settings_ = settings;
   judge->task_id_ = task_id;
   judge->on_phase_ = std::move(on_phase);
-  if (settings.crew.backend == "cuda") {
+  if (settings.crew.backend == "cuda" && !settings.take_slot) {
     judge->on_phase_("waiting for the GPU");
     auto lock = GpuLock::take(settings.crew.gpu, settings.gpu_lock_wait_s);
     if (!lock) return lock.error();
-    judge->lock_ = std::move(lock).value();
+    judge->slot_ = std::move(lock).value();
   }
   Result<std::string> folder = make_exchange_folder();
   if (!folder) return folder.error();
   judge->exchange_folder_ = folder.value();
-  judge->on_phase_("starting tracer, compiler and workers");
-  auto crew = Crew::assemble(installation, settings.crew);
+  judge->on_phase_(settings.take_slot ? "starting tracer and compiler" : "starting tracer, compiler and workers");
+  auto crew = Crew::assemble(installation, settings.crew,
+                             settings.take_slot ? Crew::Workers::kLater : Crew::Workers::kNow);
   if (!crew) return crew.error();
   judge->crew_ = std::move(crew).value();
   judge->open_s_ = since(begin);
@@ -90,7 +92,7 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   }
   on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
   open_s_ = 0;  // only the first verdict paid for the start
-  crew_->retire_candidate(settings_.more_answers);
+  if (crew_->has_workers()) crew_->retire_candidate(settings_.more_answers);
   return verdict;
 }
 
@@ -112,6 +114,7 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
     if (auto failure = build_emulated(*crew_, program, settings_.checking, verdict, built)) return failure;
   }
 
+  if (auto failure = take_slot(verdict)) return failure;
   Result<Child*> candidate = crew_->new_candidate();
   if (!candidate) return Failure{"internal", "worker", candidate.error().message, std::nullopt, "", ""};
   Child& worker = *candidate.value();
@@ -150,6 +153,32 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
     });
   }
   return std::nullopt;
+}
+
+std::optional<Failure> Judge::take_slot(Verdict& verdict) {
+  if (crew_->has_workers()) return std::nullopt;
+  Result<Slot> slot = Error{};
+  time_phase(
+      "queue",
+      [&] {
+        slot = settings_.take_slot();
+        return std::optional<Failure>();
+      },
+      verdict);
+  if (!slot) {
+    const char* kind = slot.error().code == Code::kCancelled ? kStopAsked : "no_slot";
+    return Failure{"internal", kind, slot.error().message, std::nullopt, "", ""};
+  }
+  slot_ = slot.value().held;
+  return time_phase(
+      "start workers",
+      [&]() -> std::optional<Failure> {
+        if (Status started = crew_->start_workers(slot.value().gpu); !started)
+          return Failure{"internal", "worker", started.error().message, std::nullopt, "", ""};
+        verdict.environment.update(crew_->environment());
+        return std::nullopt;
+      },
+      verdict);
 }
 
 std::optional<Failure> Judge::time_phase(const char* phase, const Phase& work, Verdict& verdict) {

@@ -10,11 +10,18 @@
 #include "agent/judge/build.h"
 #include "agent/judge/check.h"
 #include "agent/judge/crew.h"
-#include "agent/judge/gpu_lock.h"
 #include "agent/judge/timing.h"
 #include "agent/judge/verdict.h"
 
 namespace kagent {
+
+// The right to use one GPU, until `held` goes.
+struct Slot {
+  std::string gpu;
+  std::shared_ptr<void> held;
+};
+// Waits for one. Errors: kCancelled (asked to stop), kBusy, kIo.
+using TakeSlot = std::function<Result<Slot>()>;
 
 struct JudgeSettings {
   CrewSpec crew;
@@ -24,6 +31,9 @@ struct JudgeSettings {
   bool checking = false;      // emulate: run the checking build from the start
   bool all_rules = true;      // also those beyond the official check
   bool more_answers = false;  // after each one, the next answer's worker starts at once
+  // Set: a judge of one answer among many. Tracing and compiling need no GPU; the slot is taken after them, and
+  // `crew.device` must be known. Empty: the GPU is locked from the start.
+  TakeSlot take_slot{};
 };
 
 // Called when a phase begins: "trace", "compile", ...
@@ -31,7 +41,7 @@ using OnPhase = std::function<void(std::string_view)>;
 
 class Judge {
  public:
-  // Takes the GPU's lock and starts the processes. Errors are kagent's or the machine's.
+  // Takes the GPU's lock, unless a slot is taken later, and starts the processes. Errors are kagent's or the machine's.
   static Result<std::unique_ptr<Judge>> open(const Installation& installation, const JudgeSettings& settings,
                                              const std::string& task_id, OnPhase on_phase);
   ~Judge();
@@ -47,6 +57,7 @@ class Judge {
   std::optional<Failure> stages(const Program& program, const Seeds& seeds, Verdict& verdict, Artifacts& artifacts);
   [[nodiscard]] const char* why_not_run(const Rule& rule) const;
   using Phase = std::function<std::optional<Failure>()>;
+  std::optional<Failure> take_slot(Verdict& verdict);
   std::optional<Failure> time_phase(const char* phase, const Phase& work, Verdict& verdict);
   std::optional<Failure> rules_beyond(Child& candidate, const Built& built, const Seeds& seeds,
                                       const std::string& exchange_file, Verdict& verdict);
@@ -56,7 +67,7 @@ class Judge {
   JudgeSettings settings_;
   std::string task_id_;
   OnPhase on_phase_;
-  std::unique_ptr<GpuLock> lock_;
+  std::shared_ptr<void> slot_;  // outlives the crew
   std::unique_ptr<Crew> crew_;
   std::string exchange_folder_;  // where a candidate's outputs go for comparison
   double open_s_ = 0;

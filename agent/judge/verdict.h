@@ -22,6 +22,9 @@ enum class Outcome {
 
 const char* to_string(Outcome outcome);
 
+// Kind of the `internal` failure of an answer that was not judged because the user asked to stop.
+inline constexpr const char* kStopAsked = "stopped";
+
 // Where an answer failed, for its author: `line` is 1-based in `block` ("python" or "cuda") of the answer.
 struct Failure {
   std::string stage;  // answer, trace, compile, validate, run, visible, hidden, rules, time, internal

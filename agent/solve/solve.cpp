@@ -14,8 +14,9 @@ using nlohmann::json;
 // Attempts go into the log before the next one begins; progress goes to the terminal.
 class LoggedProgress : public llm::Progress {
  public:
-  LoggedProgress(run::TaskLog& log, int sample, const Say& say) : log_(log), sample_(sample), say_(say) {}
-  void say(std::string_view line) override { say_(line); }
+  LoggedProgress(run::TaskLog& log, int sample, const SolveHooks& hooks) : log_(log), sample_(sample), hooks_(hooks) {}
+  void say(std::string_view line) override { hooks_.say(line); }
+  bool cancelled() override { return hooks_.stopped && hooks_.stopped(); }
   void attempt(const llm::Attempt& done) override {
     if (done.problem.empty()) return;
     json body = llm::to_json(done);
@@ -27,13 +28,13 @@ class LoggedProgress : public llm::Progress {
  private:
   run::TaskLog& log_;
   int sample_;
-  const Say& say_;
+  const SolveHooks& hooks_;
   Status failed_ = Ok{};
 };
 
 // One reply in the log, or why there is none. nullopt: answered.
 Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& provider, int sample,
-                                    const Price& price, const Say& say) {
+                                    const SolveHooks& hooks) {
   Result<std::string> prompt = prompt_of(context, sample);
   if (!prompt) return prompt.error();
   Result<std::string> prompt_sha256 = context.log.blobs().put(prompt.value());
@@ -42,21 +43,30 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   request.prompt = prompt.value();
   request.task = context.task.id;
   request.sample = sample;
+  if (hooks.may_ask) {
+    if (Status may = hooks.may_ask(request); !may) {
+      if (may.error().code != Code::kCancelled) return may.error();
+      hooks.say(fmt::format("sample {}: {}", sample, may.error().message));
+      return std::optional<SolveEnd>(SolveEnd::kStopped);
+    }
+  }
   json logged = {{"sample", sample}, {"prompt_sha256", prompt_sha256.value()}, {"provider", provider.name()}};
   if (Status status = context.log.append("request", logged); !status) return status.error();
 
-  say(fmt::format("sample {}: asking {}", sample, provider.name()));
-  LoggedProgress progress(context.log, sample, say);
+  hooks.say(fmt::format("sample {}: asking {}", sample, provider.name()));
+  LoggedProgress progress(context.log, sample, hooks);
   Result<llm::Answer> answer = provider.complete(request, progress);
   if (!progress.failed()) return progress.failed().error();
+  if (!answer && answer.error().code == Code::kCancelled && progress.cancelled())
+    return std::optional<SolveEnd>(SolveEnd::kStopped);
   if (!answer) return answer.error();
   if (const auto* pending = std::get_if<llm::Pending>(&answer.value())) {
-    say(fmt::format("sample {}: waiting: have {} answered in {}, then run the same command again", sample,
+    hooks.say(fmt::format("sample {}: waiting: have {} answered in {}, then run the same command again", sample,
                     pending->prompt_path, pending->waiting_for));
     return std::optional<SolveEnd>(SolveEnd::kWaiting);
   }
   if (const auto* none = std::get_if<llm::NoMore>(&answer.value())) {
-    say(fmt::format("sample {}: {}", sample, none->why));
+    hooks.say(fmt::format("sample {}: {}", sample, none->why));
     return std::optional<SolveEnd>(SolveEnd::kNotSolved);
   }
   const auto& reply = std::get<llm::Reply>(answer.value());
@@ -65,8 +75,9 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   json body = llm::to_json(reply);
   body["sample"] = sample;
   body["answer_sha256"] = answer_sha256.value();
-  body["cost"] = price(reply);
+  body["cost"] = hooks.price(reply);
   if (Status status = context.log.append("reply", body); !status) return status.error();
+  if (hooks.logged) hooks.logged();
   return std::optional<SolveEnd>();
 }
 
@@ -114,6 +125,7 @@ Result<json> judge_sample(const SolveContext& context, const run::SampleState& s
     hashes[name] = hash.value();
   }
   json verdict_json = to_json(verdict);
+  if (verdict.failure && verdict.failure->kind == kStopAsked) return Error{Code::kCancelled, verdict.failure->reason};
   if (verdict.outcome == Outcome::kError) {
     // Nothing was learned about the answer: the sample stays unjudged, and the same command judges it again.
     const json note = {{"sample", state.number}, {"problem", verdict.failure ? verdict.failure->reason : "unknown"}};
@@ -140,45 +152,64 @@ SolveEnd end_of(const run::TaskState& state) {
   return decided && !emulated ? SolveEnd::kNotSolved : SolveEnd::kUndecided;
 }
 
+Status start(const SolveContext& context) {
+  if (context.log.state().started) return Ok{};
+  Result<std::string> source = context.log.blobs().put(context.task.source);
+  if (!source) return source.error();
+  const json body = {
+      {"task", context.task.id}, {"task_sha256", source.value()}, {"prompt_set", context.prompts.sha256}};
+  return context.log.append("start", body);
+}
+
+run::SampleState state_of(const run::TaskLog& log, int sample) {
+  const run::TaskState state = log.state();
+  const auto index = static_cast<std::size_t>(sample - 1);
+  return index < state.samples.size() ? state.samples[index] : run::SampleState{sample, "", 0, {}, {}, {}};
+}
+
 }  // namespace
 
-Result<SolveEnd> solve(const SolveContext& context, llm::Provider& provider, const OpenJudge& open_judge,
-                       const Price& price, const Say& say) {
+Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, const SolveHooks& hooks) {
   run::TaskLog& log = context.log;
   if (log.state().ended) return end_of(log.state());
-  if (!log.state().started) {
-    Result<std::string> source = log.blobs().put(context.task.source);
-    if (!source) return source.error();
-    const json body = {
-        {"task", context.task.id}, {"task_sha256", source.value()}, {"prompt_set", context.prompts.sha256}};
-    if (Status status = log.append("start", body); !status) return status.error();
-  }
+  if (Status started = start(context); !started) return started.error();
+  const SolveSettings& settings = context.settings;
+  const auto stopped = [&] { return hooks.stopped && hooks.stopped(); };
+  // Whether a sample has to wait for the verdicts of those before it: its prompt tells them, or they may end the task.
+  const bool in_turn = settings.protocol == Protocol::kFeedback || settings.stop_when_faster;
   JudgeAnswer judge;
   std::string reason = "all samples used";
-  for (int sample = 1; sample <= context.settings.max_samples; ++sample) {
-    const auto current = [&]() -> run::SampleState {
-      const run::TaskState state = log.state();
-      const auto index = static_cast<std::size_t>(sample - 1);
-      return index < state.samples.size() ? state.samples[index] : run::SampleState{sample, "", 0, {}, {}, {}};
-    };
-    if (!current().reply) {
-      Result<std::optional<SolveEnd>> asked = ask(context, provider, sample, price, say);
+  bool waiting = false;
+  for (int sample = 1; sample <= settings.max_samples && !(waiting && in_turn); ++sample) {
+    if (stopped()) return SolveEnd::kStopped;
+    if (!state_of(log, sample).reply) {
+      waiting = waiting || settings.part == Part::kJudge;
+      if (settings.part == Part::kJudge) continue;
+      Result<std::optional<SolveEnd>> asked = ask(context, *provider, sample, hooks);
       if (!asked) return asked.error();
-      if (asked.value() == SolveEnd::kWaiting) return SolveEnd::kWaiting;
-      if (asked.value()) {
+      if (asked.value() == SolveEnd::kNotSolved) {
         reason = "the provider has no more answers";
         break;
       }
+      if (asked.value() == SolveEnd::kStopped) return SolveEnd::kStopped;
+      waiting = waiting || asked.value() == SolveEnd::kWaiting;
+      if (asked.value()) continue;
     }
-    if (!current().verdict) {
-      Result<json> verdict = judge_sample(context, current(), judge, open_judge);
+    if (!state_of(log, sample).verdict) {
+      waiting = waiting || settings.part == Part::kGenerate;
+      if (settings.part == Part::kGenerate) continue;
+      if (stopped()) return SolveEnd::kStopped;
+      Result<json> verdict = judge_sample(context, state_of(log, sample), judge, hooks.open_judge);
+      if (!verdict && verdict.error().code == Code::kCancelled) return SolveEnd::kStopped;
       if (!verdict) return verdict.error();
+      if (hooks.logged) hooks.logged();
     }
-    if (context.settings.stop_when_faster && end_of(log.state()) == SolveEnd::kSolved) {
+    if (settings.stop_when_faster && end_of(log.state()) == SolveEnd::kSolved) {
       reason = "accepted and faster";
       break;
     }
   }
+  if (waiting) return SolveEnd::kWaiting;
   const SolveEnd end = end_of(log.state());
   const json body = {{"reason", reason}, {"solved", end == SolveEnd::kSolved}};
   if (Status status = log.append("end", body); !status) return status.error();

@@ -24,9 +24,13 @@ enum class Protocol {
   kIndependent,  // every sample sees the same prompt
 };
 
+// Which half of the loop this process does; the log carries what it hands to the other.
+enum class Part { kAll, kGenerate, kJudge };
+
 struct SolveSettings {
   int max_samples = 5;
   Protocol protocol = Protocol::kFeedback;
+  Part part = Part::kAll;
   bool stop_when_faster = false;  // default: use every sample; the best one counts
   llm::Request request;           // temperature, limits, effort, extra; prompt, task and sample are filled in
 };
@@ -35,7 +39,8 @@ enum class SolveEnd {
   kSolved,     // a sample is accepted and faster
   kNotSolved,  // all samples used
   kUndecided,  // nothing could be judged here (no GPU)
-  kWaiting,    // the provider has no answer yet; the same command goes on later
+  kWaiting,    // for an answer, or for the other half; the same command goes on later
+  kStopped,    // asked to stop, or the budget is used up; the same command goes on later
 };
 
 struct SolveContext {
@@ -53,9 +58,22 @@ using Say = std::function<void(std::string_view)>;
 // What a reply cost in USD, if known; kept in the log.
 using Price = std::function<nlohmann::json(const llm::Reply&)>;
 
-// Errors are kagent's, the provider's or the machine's; the log is valid after any of them.
-Result<SolveEnd> solve(const SolveContext& context, llm::Provider& provider, const OpenJudge& open_judge,
-                       const Price& price, const Say& say);
+
+struct SolveHooks {
+  OpenJudge open_judge;
+  Price price;
+  Say say;
+  // Looked at before each request and each judging, and while a reply is awaited. Empty: never.
+  std::function<bool()> stopped{};
+  // Whether there is money for a request; kCancelled: stop. Empty: always.
+  std::function<Status(const llm::Request&)> may_ask{};
+  // A reply or a verdict is in the log. Empty: nobody cares.
+  std::function<void()> logged{};
+};
+
+// `provider` may be null where `part` is kJudge. Errors are kagent's, the provider's or the machine's; the log is valid
+// after any of them.
+Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, const SolveHooks& hooks);
 
 // The prompt of a sample, as `solve` would send it: for --dry-run too.
 Result<std::string> prompt_of(const SolveContext& context, int sample);

@@ -66,9 +66,9 @@ class Solve : public ::testing::Test {
         return verdict;
       });
     };
-    return solve(
-        context, provider_, open_judge, [](const llm::Reply&) { return nlohmann::json("unknown"); },
-        [](std::string_view) {});
+    return solve(context, &provider_,
+                 {open_judge, [](const llm::Reply&) { return nlohmann::json("unknown"); }, [](std::string_view) {},
+                  [this] { return stopped_; }, may_ask_});
   }
   run::TaskState state() { return run::state_of(run_->read_task("3/4").value().events); }
 
@@ -93,6 +93,8 @@ class Solve : public ::testing::Test {
   std::vector<std::string> judged_;
   std::vector<nlohmann::json> seeds_;
   int judges_opened_ = 0;
+  bool stopped_ = false;
+  std::function<Status(const llm::Request&)> may_ask_;
 };
 
 TEST_F(Solve, UsesEverySampleFeedsBackAndLogsWhole) {
@@ -168,6 +170,57 @@ TEST_F(Solve, ThatCouldNotDecideAnythingSaysSo) {
   provider_.reply(kGood);
   verdicts_ = {verdict(Outcome::kUndecided, false)};
   EXPECT_EQ(solve_now().value(), SolveEnd::kUndecided);
+}
+
+TEST_F(Solve, TheHalvesTakeTurnsOverOneLog) {
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  settings_.part = Part::kGenerate;
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);  // nothing to do before the verdict
+  EXPECT_EQ(provider_.asked.size(), 1U);
+  EXPECT_TRUE(judged_.empty());
+  for (int turn = 1; turn <= 3; ++turn) {
+    settings_.part = Part::kJudge;
+    EXPECT_EQ(solve_now().value(), turn < 3 ? SolveEnd::kWaiting : SolveEnd::kSolved);
+    EXPECT_EQ(judged_.size(), static_cast<std::size_t>(turn));
+    settings_.part = Part::kGenerate;
+    EXPECT_EQ(solve_now().value(), turn < 3 ? SolveEnd::kWaiting : SolveEnd::kSolved);
+  }
+  EXPECT_EQ(provider_.asked.size(), 3U);
+  EXPECT_NE(provider_.asked[1].prompt.find("it says no"), std::string::npos);
+}
+
+TEST_F(Solve, IndependentSamplesAreAllAskedForAtOnceAndJudgedInAnyOrder) {
+  settings_.protocol = Protocol::kIndependent;
+  settings_.part = Part::kGenerate;
+  for (int i = 0; i < 3; ++i) provider_.answers.emplace_back(llm::Answer(llm::Pending{"prompt", "answer"}));
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  EXPECT_EQ(provider_.asked.size(), 3U);
+  provider_.answers.emplace_back(llm::Answer(llm::Pending{"prompt", "answer"}));
+  for (int i = 0; i < 2; ++i) provider_.reply(kGood);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  settings_.part = Part::kJudge;
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  EXPECT_EQ(judged_.size(), 2U);
+  EXPECT_FALSE(state().samples[0].verdict);
+  EXPECT_TRUE(state().samples[2].verdict);
+}
+
+TEST_F(Solve, StopsBetweenStepsAndGoesOn) {
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  stopped_ = true;
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+  EXPECT_TRUE(provider_.asked.empty());
+  stopped_ = false;
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+}
+
+TEST_F(Solve, AsksNothingWithoutMoney) {
+  provider_.reply(kGood);
+  may_ask_ = [](const llm::Request&) -> Status { return Error{Code::kCancelled, "the budget is used up"}; };
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+  EXPECT_TRUE(provider_.asked.empty());
+  EXPECT_EQ(state().samples.size(), 0U);  // not even a request in the log
 }
 
 }  // namespace

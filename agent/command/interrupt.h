@@ -1,0 +1,18 @@
+// Ctrl-C and SIGTERM ask to stop: what is paid for or nearly done is finished and logged first. A second one ends the
+// process at once, which the log survives.
+#pragma once
+
+namespace kagent {
+
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt();
+  ~StopOnInterrupt();
+  StopOnInterrupt(const StopOnInterrupt&) = delete;
+  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+  // True once asked, in every thread.
+  static bool asked();
+};
+
+}  // namespace kagent

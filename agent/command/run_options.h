@@ -1,0 +1,64 @@
+// What a run over many tasks is: the options that `run` and `generate` share, and what follows from them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/command/options.h"
+#include "agent/command/request_options.h"
+#include "agent/llm/pricing.h"
+#include "agent/prompt/prompt_set.h"
+#include "agent/run/run_directory.h"
+#include "agent/solve/solve.h"
+
+namespace kagent {
+
+struct RunOptions {
+  std::string run;
+  std::optional<int> level;
+  std::vector<std::string> tasks;  // with `level`: both
+  std::string suite;
+  bool small = false;
+  std::string model;
+  std::string protocol = "feedback";
+  std::string prompt_set = "default";
+  int samples = 5;
+  bool stop_when_faster = false;
+  std::optional<double> budget_usd;
+  int in_flight = 8;
+  std::string config;  // read before the command line is parsed: config_file.h
+  bool dry_run = false;
+  bool json = false;
+  RequestOptions request;
+};
+void add_run_options(CLI::App& command, RunOptions& options);
+
+// Everything that a run needs and that fails before anything is written or paid for.
+struct PlannedRun {
+  Installation installation;
+  std::vector<Task> tasks;
+  PromptSet prompts;
+  std::optional<llm::Price> price;
+  SolveSettings solve;
+};
+// Errors: kUsage, kNotFound, kParse.
+Result<PlannedRun> plan_run(const RunOptions& options);
+
+// The tasks of these ids, or the whole level. Errors: kUsage, find_task's.
+Result<std::vector<Task>> find_tasks(const TaskSource& source, const std::optional<int>& level,
+                                     const std::vector<std::string>& ids);
+
+// Opens the run, or creates it with this device's facts. Errors: RunDirectory's, probe_device's.
+Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& planned, const CrewSpec& spec);
+
+// Providers for so many threads. Errors: make_provider's; the first one's check().
+Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOptions& options, int threads);
+
+// Prints what would be asked, and a bound of its cost.
+int print_dry_run(const RunOptions& options, const PlannedRun& planned, const nlohmann::json& device);
+
+}  // namespace kagent
