@@ -16,6 +16,7 @@ void add_solve(CLI::App& program, int& exit_code);
 void add_judge(CLI::App& program, int& exit_code);
 void add_show(CLI::App& program, int& exit_code);
 void add_tasks(CLI::App& program, int& exit_code);
+void add_replay(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);
 void add_audit(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);
