@@ -118,7 +118,8 @@ std::string to_text(const Replay& replay, const run::RunDirectory& run) {
       counts += fmt::format(", {} {}", replay.count(agreement), to_string(agreement));
   }
   line(fmt::format(
-      "{}: {} verdicts judged again{}{}", run.folder(), replay.samples.size(), counts,
+      "{}: {} {} judged again{}{}", run.folder(), replay.samples.size(),
+      replay.samples.size() == 1 ? "verdict" : "verdicts", counts,
       replay.without_verdict > 0 ? fmt::format("; {} replies have no verdict", replay.without_verdict) : ""));
   return text;
 }
