@@ -160,7 +160,7 @@ TEST_F(Robustness, AReadOnlyRunCanBeReadAndNotWritten) {
 TEST_F(Robustness, AMissingSuiteIsNamed) {
   const std::string suite = folder_ + "/no-suite";
   for (const std::string& words : {"tasks --suite " + suite, "judge --task 3/4 --answer x.md --suite " + suite,
-                                  solve_words() + " --suite " + suite}) {
+                                   solve_words() + " --suite " + suite}) {
     const Outcome outcome = run_kagent(words);
     expect_one_error(outcome, suite);
   }
