@@ -100,9 +100,9 @@ end() {
   local name=$1 file=$2 pid
   pid=$(cat "$file" 2> "$folder/last") || return 0
   [ "$(cat "/proc/$pid/comm" 2> "$folder/last")" = "$name" ] || return 0
-  kill "$pid"
-  for _ in $(seq 50); do [ -e "/proc/$pid" ] || return 0; sleep 0.1; done
-  kill -KILL "$pid"
+  kill "$pid" || return 0
+  for _ in $(seq 100); do [ -e "/proc/$pid" ] || return 0; sleep 0.1; done
+  kill -KILL "$pid" || return 0
 }
 
 stop() {
