@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "agent/base/json_text.h"
@@ -44,6 +45,20 @@ std::set<json> machines(const Replay& replay, json ReplayedSample::*verdict) {
     if (!object_in(sample.*verdict, "environment").empty()) found.insert(machine_of(sample.*verdict));
   }
   return found;
+}
+
+// A verdict that ended before the workers started does not know all of its machine: what it does not name is the same.
+bool agree(const json& one, const json& other) {
+  const auto items = one.items();
+  return std::all_of(items.begin(), items.end(), [&](const auto& item) {
+    return !other.contains(item.key()) || other[item.key()] == item.value();
+  });
+}
+
+bool all_agree(const std::set<json>& some, const std::set<json>& others) {
+  return std::all_of(some.begin(), some.end(), [&](const json& one) {
+    return std::any_of(others.begin(), others.end(), [&](const json& other) { return agree(one, other); });
+  });
 }
 
 std::string words_of(const std::set<json>& machines) {
@@ -108,7 +123,7 @@ std::string to_text(const Replay& replay, const run::RunDirectory& run) {
     line(fmt::format("{}: judged with the log's copy of its file; the built-in one is another or none", task));
   const auto then = machines(replay, &ReplayedSample::logged);
   const auto now = machines(replay, &ReplayedSample::replayed);
-  if (!now.empty() && then != now) {
+  if (!now.empty() && !(all_agree(then, now) && all_agree(now, then))) {
     line("logged with " + words_of(then));
     line("judged again with " + words_of(now));
   }

@@ -216,6 +216,18 @@ TEST_F(ReplayTest, ALogWithoutSeedsIsThatSamplesError) {
   EXPECT_THAT(opened_, IsEmpty());
 }
 
+TEST_F(ReplayTest, NamesTheMachinesIfTheyAreNotTheSame) {
+  Verdict logged = verdict(Outcome::kAccepted);
+  logged.environment = {{"nvrtc", "13.0"}};
+  log_sample("3/4", 1, logged, to_json(draw_seeds()));
+  now_ = {logged};
+  now_[0].environment = {{"nvrtc", "13.0"}, {"torch", "2.11.0"}};
+  EXPECT_THAT(to_text(replay_now().value(), *run_), Not(HasSubstr("logged with")));
+  now_[0].environment["nvrtc"] = "13.1";
+  EXPECT_THAT(to_text(replay_now().value(), *run_),
+              HasSubstr("logged with emulate, nvrtc 13.0\njudged again with emulate, nvrtc 13.1, torch 2.11.0\n"));
+}
+
 TEST_F(ReplayTest, WhatTheLogSaysIsPrintedOnOneLine) {
   Verdict odd = verdict(Outcome::kRejected);
   odd.failure->kind = "x\n\x1b[31mEvil";
