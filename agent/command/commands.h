@@ -19,6 +19,7 @@ void add_halves(CLI::App& program, int& exit_code);    // generate, judge-run
 void add_judge(CLI::App& program, int& exit_code);
 void add_show(CLI::App& program, int& exit_code);
 void add_tasks(CLI::App& program, int& exit_code);
+void add_replay(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);
 void add_audit(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);

@@ -1,13 +1,16 @@
-// kagent log verify: is a run directory whole?
+// kagent log verify: is a run directory whole? kagent log merge: one run directory out of several copies.
 
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/run/merge.h"
 #include "agent/run/verify.h"
 
 namespace kagent {
@@ -53,11 +56,56 @@ int verify_run(const Options& options) {
   return r.problems.empty() ? 0 : 1;
 }
 
+struct MergeOptions {
+  std::string into;
+  std::vector<std::string> from;
+  bool json = false;
+};
+
+int merge_runs(const MergeOptions& options) {
+  auto into = run::RunDirectory::open(options.into);
+  if (!into) return fail(into.error());
+  std::vector<run::RunDirectory> copies;
+  for (const std::string& folder : options.from) {
+    auto copy = run::RunDirectory::open(folder);
+    if (!copy) return fail(copy.error());
+    copies.push_back(std::move(copy).value());
+  }
+  Result<run::MergeReport> merged = run::merge(into.value(), copies);
+  if (!merged) return fail(merged.error());
+  nlohmann::json logs = nlohmann::json::array();
+  for (const run::MergedLog& log : merged.value().logs) {
+    logs.push_back(
+        {{"log", log.name}, {"from", log.from}, {"events", log.events}, {"events_before", log.events_before}});
+    if (!options.json)
+      fmt::print("{}\n", printable(fmt::format("{}: {} events from {}, {} before", log.name, log.events, log.from,
+                                               log.events_before)));
+  }
+  if (options.json) {
+    fmt::print("{}\n", pretty({{"run", options.into}, {"logs", logs}, {"blobs", merged.value().blobs}}));
+  } else {
+    fmt::print("{}: {} {} merged, {} blobs written\n", options.into, logs.size(), logs.size() == 1 ? "log" : "logs",
+               merged.value().blobs);
+  }
+  return 0;
+}
+
+void add_merge(CLI::App& command, int& exit_code) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* merge = command.add_subcommand(
+      "merge", "bring copies of one run together: for each task the longest log, if the others are beginnings of it");
+  merge->add_option("run", options->into, "the run directory that gets everything")->required()->type_name("RUN");
+  merge->add_option("from", options->from, "copies of it, which are only read")->required()->type_name("COPY");
+  merge->add_flag("--json", options->json, "one JSON object");
+  merge->footer("Example:\n  kagent log merge runs/first from-node-1/first from-node-2/first");
+  merge->callback([options, &exit_code] { exit_code = merge_runs(*options); });
+}
+
 }  // namespace
 
 void add_log(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = program.add_subcommand("log", "check a run directory");
+  CLI::App* command = program.add_subcommand("log", "check a run directory, or merge copies of one");
   command->require_subcommand(1);
   CLI::App* verify = command->add_subcommand(
       "verify", "find edits, gaps and missing files; with --head also truncation (exit 0 whole, 1 not)");
@@ -66,6 +114,7 @@ void add_log(CLI::App& program, int& exit_code) {
   verify->add_flag("--json", options->json, "one JSON object");
   verify->footer("Example:\n  kagent log verify runs/first --head 3f2a...");
   verify->callback([options, &exit_code] { exit_code = verify_run(*options); });
+  add_merge(*command, exit_code);
 }
 
 }  // namespace kagent

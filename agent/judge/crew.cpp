@@ -261,6 +261,11 @@ Result<Child*> Crew::new_candidate() {
   return candidate_.get();
 }
 
+bool Crew::gpu_answers() {
+  if (!has_gpu() || !reference_) return true;
+  return reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start)).ok();
+}
+
 void Crew::retire_candidate(bool another) {
   candidate_.reset();
   if (another && !next_candidate_) warm_candidate();

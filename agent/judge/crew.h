@@ -103,6 +103,8 @@ class Crew {
   [[nodiscard]] const CrewSpec& spec() const { return spec_; }
   [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
   [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
+  // Whether the reference worker, whose CUDA context no answer can harm, still reaches the GPU. True without one.
+  bool gpu_answers();
   [[nodiscard]] bool emulates() const { return spec_.backend == "emulate"; }
   [[nodiscard]] const std::string& emulator() const { return installation_.emulator; }
 

@@ -75,6 +75,16 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   verdict.seeds = to_json(seeds);
   verdict.phases_s.emplace_back("start", open_s_);
   verdict.failure = stages(program, seeds, verdict, artifacts);
+  // A GPU that fell off its bus looks, from the candidate's worker, like a kernel that crashed.
+  if (verdict.failure && verdict.failure->stage != "internal" && !crew_->gpu_answers()) {
+    verdict.failure =
+        Failure{"internal",
+                "gpu_gone",
+                "the GPU does not answer any more, see `nvidia-smi`; it went while: " + verdict.failure->reason,
+                std::nullopt,
+                "",
+                verdict.failure->detail};
+  }
   if (!verdict.failure) {
     verdict.outcome = Outcome::kAccepted;
   } else if (verdict.failure->stage == "internal" || verdict.failure->kind == "no_emulation") {

@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                       WrongUse{"judge --task 3/4 --answer /", "/"},
                       WrongUse{"show /nonexistent/run", "/nonexistent/run"},
                       WrongUse{"log verify /nonexistent/run", "/nonexistent/run"},
+                      WrongUse{"log merge /nonexistent/run /nonexistent/copy", "/nonexistent/run"},
+                      WrongUse{"replay /nonexistent/run", "/nonexistent/run"},
                       WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
                       WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
                       WrongUse{"audit", "run is required; --help shows how"}));
@@ -51,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* command : {"solve", "judge", "show", "tasks", "log", "audit", "doctor"}) {
+  for (const char* command : {"solve", "judge", "show", "tasks", "log", "replay", "audit", "doctor"}) {
     EXPECT_THAT(outcome.text, HasSubstr(command));
   }
 }
