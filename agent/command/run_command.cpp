@@ -6,7 +6,9 @@
 
 #include "agent/base/json_text.h"
 #include "agent/command/commands.h"
+#include "agent/command/slurm_run.h"
 #include "agent/command/work_through.h"
+#include "agent/slurm/rounds.h"
 
 namespace kagent {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 struct Options {
   RunOptions run;
   JudgingOptions judging;
+  SlurmOptions slurm;
 };
 
 int in_flight_of(const RunOptions& options, const PlannedRun& planned) {
@@ -29,7 +32,7 @@ int run_tasks(const Options& options, Part part) {
   CrewSpec prompted;
   prompted.backend = "none";
   prompted.arch = options.judging.judge.arch;
-  if (part == Part::kAll) {
+  if (part == Part::kAll && !options.slurm.use) {
     judging = judging_here(options.judging, options.run.small, planned.value().installation);
     if (!judging) return fail(judging.error());
     prompted = judging.value().settings.crew;
@@ -39,10 +42,18 @@ int run_tasks(const Options& options, Part part) {
     return device ? print_dry_run(options.run, planned.value(), device.value()) : fail(device.error());
   }
   const int in_flight = in_flight_of(options.run, planned.value());
+  if (options.slurm.use) {
+    if (Status valid = slurm::valid_options(options.slurm.options); !valid) return fail(valid.error());
+    if (auto queue = slurm::queued("kagent"); !queue) return fail(queue.error());  // before anything is paid for
+  }
   auto providers = make_providers(options.run, in_flight);
   if (!providers) return fail(providers.error());
   Result<run::RunDirectory> directory = open_run(options.run, planned.value(), prompted);
   if (!directory) return fail(directory.error());
+  if (options.slurm.use) {
+    return run_by_slurm(options.run, planned.value(), directory.value(), options.judging.judge, in_flight,
+                        options.slurm);
+  }
   return work_through({planned.value(), directory.value(), part, in_flight, options.run.budget_usd,
                        part == Part::kAll ? &judging.value() : nullptr, std::move(providers).value(),
                        options.run.json});
@@ -130,6 +141,7 @@ void add_run(CLI::App& program, int& exit_code) {
       "run", "many tasks at once, resumable (exit 0 every task has ended, 2 error, 4 waiting, 5 stopped)");
   add_run_options(*command, options->run);
   add_judging_options(*command, options->judging);
+  add_slurm_options(*command, options->slurm);
   command->footer(
       "Examples:\n  kagent run --level 3 --model anthropic:NAME --run first\n  kagent run --tasks 3/1,3/9 --model "
       "spool:answers --no-wait --run by-hand\n  kagent run --config suite.toml --run second --budget-usd 20");

@@ -65,11 +65,15 @@ json summary_of(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, co
   return out;
 }
 
-void print_summary(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, const suite::Tally& tally,
-                   const json& summary, int exit_code) {
+void print_errors(const std::vector<suite::TaskEnd>& ends) {
   for (const suite::TaskEnd& end : ends) {
     if (!end.error.empty()) fmt::print(stderr, "kagent: {}: {}\n", printable(end.task), printable(end.error));
   }
+}
+
+void print_summary(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, const suite::Tally& tally,
+                   const json& summary, int exit_code) {
+  print_errors(ends);
   fmt::print("{}: {}\n", job.run.folder(), tally.line());
   const json& slots = summary["slots"];
   if (job.judging != nullptr && job.judging->settings.crew.backend == "cuda" && slots.contains("samples_per_gpu_hour")) {
@@ -135,7 +139,9 @@ int work_through(SuiteJob job) {
 
   const int exit_code = exit_code_of(ends);
   const json summary = summary_of(job, ends, tally, budget, slots.use());
-  if (job.json) {
+  if (job.print == SuiteJob::Print::kNothing) {
+    print_errors(ends);
+  } else if (job.json) {
     fmt::print("{}\n", pretty(summary));
   } else {
     print_summary(job, ends, tally, summary, exit_code);

@@ -16,6 +16,8 @@ struct SuiteJob {
   const Judging* judging = nullptr;                       // null: nothing is judged
   std::vector<std::unique_ptr<llm::Provider>> providers;  // empty: nobody is asked
   bool json = false;
+  enum class Print { kSummary, kNothing };  // kNothing: but for what could not go on
+  Print print = Print::kSummary;
 };
 
 // Exit code: 0 every task has ended, 2 some could not go on, 4 waiting, 5 stopped.

@@ -1,5 +1,6 @@
 #include "agent/suite/suite.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -47,6 +48,8 @@ TaskEnd run_task(const SuiteContext& context, const Task& task, llm::Provider* p
 
 Status restore(const SuiteContext& context) {
   for (const std::string& id : context.run.tasks()) {
+    const bool ours = std::any_of(context.tasks.begin(), context.tasks.end(), [&](const Task& t) { return t.id == id; });
+    if (!ours) continue;  // another shard's
     Result<run::Chain> chain = context.run.read_task(id);
     if (!chain) return chain.error();
     context.tally.update(id, standing_of(run::state_of(chain.value().events)), true);
