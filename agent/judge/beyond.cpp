@@ -38,7 +38,8 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     failure->stage = "internal";
     return failure;
   }
-  for (const char* key : {"passed", "reason", "vacuous", "sensitive", "float32_like", "constants_pass", "held", "tensors"}) {
+  for (const char* key :
+       {"passed", "reason", "vacuous", "sensitive", "float32_like", "constants_pass", "held", "tensors"}) {
     if (examined.answer.contains(key)) entry[key] = examined.answer[key];
   }
   if (entry["passed"] == true) return std::nullopt;
@@ -115,7 +116,8 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
     }
     if (!touched) float32_like = float32_like && flag_or(entry, "float32_like", false);
     if (draw.weights == "as_built" && draw.inputs == "as_drawn") {
-      for (const auto& name : array_in(entry, "constants_pass")) constants.push_back(name.is_string() ? name.get<std::string>() : "");
+      for (const auto& name : array_in(entry, "constants_pass"))
+        constants.push_back(name.is_string() ? name.get<std::string>() : "");
     }
     ++(flag_or(entry, "vacuous", false) ? tally.said_nothing : tally.told);
     if (flag_or(entry, "sensitive", false)) sensitive.push_back(name_of(draw));
@@ -123,11 +125,12 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
   record_passes(tallies, verdict);
   if (!crew.has_regime("redrawn"))
     verdict.record("redrawn_weights", RuleOutcome::kNotRun, "the task has no weights to draw anew", nullptr);
-  verdict.record("input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,
-                 sensitive.empty()
-                     ? "in no draw could the output be told from zeros and from the best constant: this task shows little"
-                     : fmt::format("{} draws tell the output from zeros and from the best constant", sensitive.size()),
-                 {{"sensitive", sensitive}, {"official_check_takes", constants}});
+  verdict.record(
+      "input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,
+      sensitive.empty()
+          ? "in no draw could the output be told from zeros and from the best constant: this task shows little"
+          : fmt::format("{} draws tell the output from zeros and from the best constant", sensitive.size()),
+      {{"sensitive", sensitive}, {"official_check_takes", constants}});
   if (float32_like) allow_splits(verdict);
   return repeat(crew, candidate, seeds.hidden.front(), exchange_file, verdict);
 }

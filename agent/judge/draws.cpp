@@ -11,10 +11,9 @@ namespace {
 constexpr double kHiddenScales[] = {1.0, 3.0, 0.01, -1.0};
 // Weights and inputs. harness/study/kills.py measures what these tell apart that the official draws do not.
 constexpr std::pair<const char*, const char*> kBeyond[] = {
-    {"as_built", "as_drawn"}, {"redrawn", "rows"},      {"he", "suffix"},
-    {"peaky", "as_drawn"},    {"as_built", "outliers"}, {"redrawn", "ramp"},
-    {"as_built", "offset"},   {"as_built", "far"},      {"as_built", "near_one"},
-    {"long_memory", "as_drawn"}};
+    {"as_built", "as_drawn"}, {"redrawn", "rows"},        {"he", "suffix"},       {"peaky", "as_drawn"},
+    {"as_built", "outliers"}, {"redrawn", "ramp"},        {"as_built", "offset"}, {"as_built", "far"},
+    {"as_built", "near_one"}, {"long_memory", "as_drawn"}};
 // One element of each input and weight changed, in a quarter of its own each time.
 constexpr const char* kTouched[] = {"touched_0", "touched_1", "touched_2", "touched_3"};
 

@@ -36,7 +36,7 @@ class Oracle:
 def ask(session: Session, inputs: list[Any], most: int = 3) -> Oracle:
     """One call from the initial state, under the session's present weights; `most` honest runs, TF32 first."""
     around: list[Callable[[], ContextManager[Any]]] = [
-        Tf32Operands, contextlib.nullcontext, lambda: UlpNoise(session.device, _NOISE_SEED, _ULPS, SUMS + FUNCTIONS)]
+        Tf32Operands, contextlib.nullcontext, lambda: UlpNoise(session.device, _NOISE_SEED, _ULPS, SUMS + FUNCTIONS, operands=True)]
     honest = []
     for mode in around[:most]:
         session.state.restore()

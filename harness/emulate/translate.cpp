@@ -5,53 +5,17 @@
 #include <optional>
 #include <string_view>
 
+#include "harness/compile/lexed.h"
 #include "harness/compile/scan.h"
 #include "harness/emulate/ptx.h"
 
 namespace kagent::emulate {
 namespace {
 
+using compile::blanked;
 using compile::is_blank;
 using compile::is_word;
 using compile::Scan;
-
-// Comments, and what strings contain, as blanks of the same length: positions stay.
-std::string blanked(const std::string& text) {
-  std::string out = text;
-  enum class In { kCode, kLine, kBlock, kString, kChar } in = In::kCode;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (in == In::kCode) {
-      if (c == '/' && next == '/') in = In::kLine;
-      if (c == '/' && next == '*') in = In::kBlock;
-      if (c == '"') in = In::kString;
-      // A digit separator (1'000) is no character.
-      if (c == '\'' && (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0)) in = In::kChar;
-      if (in == In::kLine || in == In::kBlock) out[i] = ' ';
-      continue;
-    }
-    const bool end =
-        (in == In::kLine && c == '\n') || (in == In::kString && c == '"') || (in == In::kChar && c == '\'');
-    if (in == In::kBlock && c == '*' && next == '/') {
-      out[i] = out[i + 1] = ' ';
-      ++i;
-      in = In::kCode;
-      continue;
-    }
-    if (c == '\\' && (in == In::kString || in == In::kChar)) {
-      out[i] = ' ';
-      if (next != '\n' && i + 1 < out.size()) out[i + 1] = ' ';
-      ++i;
-      continue;
-    }
-    if (end) {
-      in = In::kCode;
-    } else if (c != '\n') {
-      out[i] = ' ';
-    }
-  }
-  return out;
-}
 
 std::size_t newlines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -253,6 +217,28 @@ std::optional<Found> own_word(std::string_view code) {
   return std::nullopt;
 }
 
+// [ and # in other letters.
+std::optional<Found> digraph(std::string_view code) {
+  for (std::size_t at = 0; at + 1 < code.size(); ++at) {
+    const std::string_view two = code.substr(at, 2);
+    const std::string_view four = code.substr(at, 4);  // a<::b> is a template of ::b
+    const bool scope = four.starts_with("<::") && four != "<:::" && four != "<::>";
+    if (two == "%:" || two == "<%" || (two == "<:" && !scope)) return Found{"digraphs", at};
+  }
+  return std::nullopt;
+}
+
+// asm, where every statement of it has been replaced.
+std::optional<Found> left_asm(std::string_view code) {
+  for (Scan scan(code); !scan.done();) {
+    const std::size_t at = scan.at();
+    const std::string_view word = scan.word();
+    if (word == "asm" || word == "__asm__" || word == "__asm") return Found{"asm by a macro", at};
+    scan.run([](char c) { return !is_word(c); });
+  }
+  return std::nullopt;
+}
+
 // Kernels whose threads never wait for each other need no fibers.
 bool may_wait(std::string_view code) {
   constexpr std::string_view kWaits[] = {
@@ -271,10 +257,12 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   std::string body = source.text.substr(std::min(begin, source.text.size()));
   const std::string start = std::string("#line 1 \"") + compile::kAnswerName + "\"\n";
   if (body.starts_with(start)) body.erase(0, start.size());
+  if (compile::has_raw_string(blanked(body))) return NotEmulable{"raw strings", 0};
   if (auto no = without_asm(body)) return *no;
   const std::string code = blanked(body);
   if (const auto found = own_word(code))
     return NotEmulable{"the compiler's own words (" + found->what + ")", line_at(code, found->at)};
+  if (const auto found = digraph(code)) return NotEmulable{found->what, line_at(code, found->at)};
 
   std::string out = "#include <kagent_emulate.h>\n";
   for (const std::string& header : source.headers) out += "#include <" + header + ">\n";
@@ -289,6 +277,48 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   out += "\n};\nconst unsigned kagent_kernel_count = " + std::to_string(names.size()) +
          ";\nconst bool kagent_fibers = " + (may_wait(code) ? "true" : "false") + ";\n";
   return out;
+}
+
+std::string own_macros_only(const std::string& translated) {
+  const std::string code = blanked(translated);
+  std::string out;
+  for (std::size_t begin = 0; begin < translated.size();) {
+    const std::size_t end = std::min(translated.find('\n', begin), translated.size());
+    Scan scan(std::string_view(code).substr(begin, end - begin));
+    scan.blanks();
+    bool includes = scan.take("#");
+    scan.blanks();
+    includes = includes && (scan.take("include") || scan.take("import"));
+    if (!includes) out.append(translated, begin, end - begin);
+    out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::optional<NotEmulable> hidden_word(const std::string& expanded) {
+  const std::string code = blanked(expanded);
+  auto found = own_word(code);
+  if (found) found->what = "the compiler's own words (" + found->what + ")";
+  if (!found) found = digraph(code);
+  if (!found) found = left_asm(code);
+  if (!found) return std::nullopt;
+  // The line that the last `# 12 "answer.cu"` before it begins.
+  const std::string marker = std::string(" \"") + compile::kAnswerName + "\"";
+  int line = 0;
+  for (std::size_t begin = 0; begin <= found->at;) {
+    const std::size_t end = std::min(expanded.find('\n', begin), expanded.size());
+    const std::string_view text = std::string_view(expanded).substr(begin, end - begin);
+    Scan scan(text);
+    if (scan.take("# ")) {
+      const auto number = scan.number();
+      line = number && text.substr(scan.at()).starts_with(marker) ? *number : 0;
+    } else if (end < found->at && line > 0) {
+      ++line;
+    }
+    begin = end + 1;
+  }
+  return NotEmulable{found->what, line};
 }
 
 namespace {

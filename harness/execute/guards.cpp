@@ -13,7 +13,7 @@ constexpr std::int64_t kAlignment = 512;     // as torch's CUDA allocator aligns
 constexpr std::int64_t kBytes = 65536;       // on each side: an index that is off by a row of most tensors lands in it
 constexpr std::int64_t kMostExtraSteps = 8;  // of kAlignment
 
-constexpr std::int64_t kWord = 8;            // the widest number; every guard begins at a multiple of it
+constexpr std::int64_t kWord = 8;  // the widest number; every guard begins at a multiple of it
 
 // The upper two bytes of each four say sign and size: as float, as the upper half of a double, and as an integer. Both
 // halves of a double have them, and so has each half of a float where it is read as float16 or bfloat16.
