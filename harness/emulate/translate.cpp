@@ -332,6 +332,43 @@ int line_before(std::string_view log, std::size_t error) {
   return at == std::string_view::npos ? 0 : Scan(log, begin + at + file.size()).number().value_or(0);
 }
 
+// "/usr/include/cccl/cuda/atomic" as an author writes it.
+std::string as_included(std::string_view path) {
+  for (const std::string_view folder : {"/cccl/", "/include/"}) {
+    const std::size_t at = path.rfind(folder);
+    if (at != std::string_view::npos) return "<" + std::string(path.substr(at + folder.size())) + ">";
+  }
+  return "<" + std::string(path.substr(path.rfind('/') + 1)) + ">";
+}
+
+// The header that the answer itself includes and that led to the line at `error`: the outermost of
+// "In file included from A:1,\n from B:2,\n from .../answer.cpp:3:". Empty: there is none between.
+std::string outermost_header(std::string_view log, std::size_t error) {
+  std::size_t begin = log.rfind('\n', error);
+  begin = begin == std::string_view::npos ? 0 : begin + 1;
+  std::string outermost, file;
+  while (begin > 0) {  // upwards: the last line of the stack, the answer itself, comes first
+    const std::size_t end = begin - 1;
+    const std::size_t newline = end == 0 ? std::string_view::npos : log.rfind('\n', end - 1);
+    begin = newline == std::string_view::npos ? 0 : newline + 1;
+    const std::string_view line = log.substr(begin, end - begin);
+    const std::size_t from = line.find("from ");
+    if (from == std::string_view::npos || !(line.starts_with("In file included from ") || line.starts_with("   ")))
+      break;
+    file = std::string(line.substr(from + 5, line.find(':', from) - from - 5));
+    if (outermost.empty() && file != compile::kAnswerName && !file.ends_with("/answer.cpp")) outermost = file;
+    if (line.starts_with("In file")) break;
+  }
+  return outermost.empty() ? "" : as_included(outermost);
+}
+
+// The file that a log's line begins with: "file:1:2: error: ...".
+std::string_view file_before(std::string_view log, std::size_t error) {
+  const std::size_t newline = log.rfind('\n', error);
+  const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+  return log.substr(begin, std::min(log.find(':', begin), error) - begin);
+}
+
 }  // namespace
 
 NotEmulable reason_in(const std::string& log) {
@@ -345,17 +382,24 @@ NotEmulable reason_in(const std::string& log) {
     }
     return std::nullopt;
   };
-  if (const auto named = rest_of("not emulable: ", "\n\"]")) return {named->second, line_before(log, named->first)};
+  if (const auto named = rest_of("not emulable: ", "\n\"]")) {
+    const std::string header = outermost_header(log, named->first);
+    return {header.empty() ? named->second : header + " (" + named->second + ")", line_before(log, named->first)};
+  }
   if (const auto missing = rest_of("fatal error: ", "\n:");
       missing && log.compare(missing->first + 13 + missing->second.size(), 14, ": No such file") == 0)
     return {"#include <" + missing->second + ">", 0};
-  for (std::size_t at = log.find("error: "); at != std::string::npos; at = log.find("error: ", at + 1)) {
-    const int line = line_before(log, at);
-    if (line == 0) continue;
-    const std::size_t end = std::min({log.find('\n', at), log.size(), at + 7 + kMost});
-    return {"the CPU's compiler does not take it: " + log.substr(at + 7, end - at - 7), line};
-  }
-  return {"the CPU's compiler does not take it", 0};
+  const std::size_t at = log.find("error: ");
+  if (at == std::string::npos) return {"the CPU's compiler does not take it", 0};
+  const std::string message = log.substr(at + 7, std::min({log.find('\n', at), log.size(), at + 7 + kMost}) - at - 7);
+  if (const int line = line_before(log, at); line > 0) return {"the CPU's compiler does not take it: " + message, line};
+  // In a header: what the answer asked of it stands elsewhere in the log ("answer.cu:12:3: required from here").
+  const std::size_t use = log.find("answer.cu:");
+  const int line = use == std::string::npos ? 0 : Scan(log, use + 10).number().value_or(0);
+  const std::string header = outermost_header(log, at);
+  return {"the emulation's " + (header.empty() ? as_included(file_before(log, at)) : header) +
+              " does not do this: " + message,
+          line};
 }
 
 }  // namespace kagent::emulate
