@@ -21,7 +21,7 @@ const std::vector<Rule>& all_rules() {
       {"state", 1, "buffers and other state equal the reference's after the same calls", true, false},
       {"inputs_unchanged", 1, "inputs and parameters are left as they were", false, false},
       {"repeatable", 1, "the same call gives the same result, whatever memory held before", true, false},
-      {"accuracy", 1, "no less accurate against double precision than honest float32 or TF32 work", true, false},
+      {"accuracy", 2, "no less accurate against double precision than honest float32 or TF32 work", true, false},
       {"redrawn_weights", 2, "the same under other weights, prepare run again", true, false},
       {"structured_inputs", 3, "the same for inputs with structure: rows, suffixes, ramps, outliers, offsets", true,
        false},

@@ -69,6 +69,15 @@ class Accuracy(unittest.TestCase):
         self.assertTrue(self.judge(self.a * (1 + 1e-7), exact)["passed"])
         self.assertFalse(self.judge(self.a * (1 + 1e-4), exact)["passed"])
 
+    def test_state_that_honest_work_updates_exactly_has_no_free_bits(self):
+        count = torch.full((8,), 3.0)
+        off = count.clone()
+        off[2] = 3 * (1 + 2.0**-22)
+        for name, allowed in (("calls", False), ("output 0", True)):
+            oracle = Oracle({name: count.double()}, [{name: count}, {name: count.clone()}], 1)
+            self.assertTrue(accuracy.judge({name: count}, oracle)["passed"])
+            self.assertEqual(accuracy.judge({name: off}, oracle)["passed"], allowed)
+
     def test_says_nothing_where_honest_work_is_all_noise(self):
         noise = Oracle({"output 0": self.a.double()}, [{"output 0": self.a + torch.randn_like(self.a)}])
         answer = self.judge(self.a + torch.randn_like(self.a), noise)
