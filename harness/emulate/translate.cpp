@@ -334,11 +334,12 @@ int line_before(std::string_view log, std::size_t error) {
 
 // "/usr/include/cccl/cuda/atomic" as an author writes it.
 std::string as_included(std::string_view path) {
+  constexpr std::size_t kMostName = 60;
   for (const std::string_view folder : {"/cccl/", "/include/"}) {
     const std::size_t at = path.rfind(folder);
-    if (at != std::string_view::npos) return "<" + std::string(path.substr(at + folder.size())) + ">";
+    if (at != std::string_view::npos) return "<" + std::string(path.substr(at + folder.size(), kMostName)) + ">";
   }
-  return "<" + std::string(path.substr(path.rfind('/') + 1)) + ">";
+  return "<" + std::string(path.substr(path.rfind('/') + 1, kMostName)) + ">";
 }
 
 // The header that the answer itself includes and that led to the line at `error`: the outermost of
