@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/base/json_text.h"
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/judge/crew.h"
@@ -22,8 +23,14 @@ struct Options {
 };
 
 nlohmann::json to_json(const TaskInfo& task) {
-  return {
-      {"task", task.id}, {"name", task.name}, {"file", task.path}, {"blind", task.blind}, {"numerics", task.numerics}};
+  return {{"task", task.id},     {"name", task.name},         {"file", task.path},
+          {"blind", task.blind}, {"numerics", task.numerics}, {"cannot_show", task.cannot_show}};
+}
+
+// What a wrong answer may do to this task and pass every check: measured on its small form.
+void print_cannot_show(std::FILE* out, const TaskInfo& task) {
+  for (const std::string& name : task.cannot_show)
+    fmt::print(out, "{}  cannot show      {}\n", task.id, printable(name));
 }
 
 int list(const Options& options) {
@@ -55,6 +62,8 @@ int show(const Options& options) {
     fmt::print("{}\n", pretty(json));
   } else {
     fmt::print("{}", task.value().source);
+    std::fflush(stdout);
+    print_cannot_show(stderr, task.value());  // the file alone goes to stdout
   }
   return 0;
 }
@@ -85,6 +94,7 @@ void print_study(const Task& task, const nlohmann::json& study) {
     fmt::print("{}  {:<16} needs a GPU: it follows from that GPU's speeds\n", id, "floor");
   }
   print_kills(id, study["kills"]);
+  if (!study["kills"].is_object()) print_cannot_show(stdout, task);
   if (!study["numerics"].is_object()) {
     fmt::print("{}  numerics under the official check need a GPU{}\n", id,
                task.numerics.empty() ? "" : "; on an H200: " + task.numerics);

@@ -17,6 +17,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr int kRepeats = 4;
 
 const char* rule_of(const Draw& draw) {
+  if (draw.inputs.starts_with("touched")) return "sensitivity";
   if (draw.weights != "as_built") return "redrawn_weights";
   return draw.inputs != "as_drawn" ? "structured_inputs" : "accuracy";
 }
@@ -37,7 +38,8 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
     failure->stage = "internal";
     return failure;
   }
-  for (const char* key : {"passed", "reason", "vacuous", "sensitive", "float32_like", "tensors"}) {
+  for (const char* key :
+       {"passed", "reason", "vacuous", "sensitive", "float32_like", "constants_pass", "held", "tensors"}) {
     if (examined.answer.contains(key)) entry[key] = examined.answer[key];
   }
   if (entry["passed"] == true) return std::nullopt;
@@ -95,8 +97,13 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
   std::map<std::string, Tally> tallies;
   std::vector<std::string> sensitive;
   bool float32_like = true;
-  for (const Draw& draw : seeds.beyond) {
-    if (!crew.has_regime(draw.weights)) continue;
+  std::vector<std::string> constants;
+  for (Draw draw : seeds.beyond) {
+    if (!crew.has_regime(draw.weights)) {
+      if (draw.inputs == "as_drawn") continue;
+      draw.weights = "as_built";
+    }
+    const bool touched = draw.inputs.starts_with("touched");
     nlohmann::json entry = entry_of(draw);
     const std::optional<Failure> failure = examine(crew, candidate, draw, exchange_file, entry);
     verdict.beyond.push_back(entry);
@@ -107,16 +114,23 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
-    float32_like = float32_like && flag_or(entry, "float32_like", false);
+    if (!touched) float32_like = float32_like && flag_or(entry, "float32_like", false);
+    if (draw.weights == "as_built" && draw.inputs == "as_drawn") {
+      for (const auto& name : array_in(entry, "constants_pass"))
+        constants.push_back(name.is_string() ? name.get<std::string>() : "");
+    }
     ++(flag_or(entry, "vacuous", false) ? tally.said_nothing : tally.told);
     if (flag_or(entry, "sensitive", false)) sensitive.push_back(name_of(draw));
   }
   record_passes(tallies, verdict);
-  verdict.record("input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,
-                 sensitive.empty()
-                     ? "in no draw could the output be told from the best constant: this task shows little"
-                     : fmt::format("{} draws tell the output from the best constant", sensitive.size()),
-                 sensitive);
+  if (!crew.has_regime("redrawn"))
+    verdict.record("redrawn_weights", RuleOutcome::kNotRun, "the task has no weights to draw anew", nullptr);
+  verdict.record(
+      "input_sensitivity", sensitive.empty() ? RuleOutcome::kFlag : RuleOutcome::kPass,
+      sensitive.empty()
+          ? "in no draw could the output be told from zeros and from the best constant: this task shows little"
+          : fmt::format("{} draws tell the output from zeros and from the best constant", sensitive.size()),
+      {{"sensitive", sensitive}, {"official_check_takes", constants}});
   if (float32_like) allow_splits(verdict);
   return repeat(crew, candidate, seeds.hidden.front(), exchange_file, verdict);
 }

@@ -11,9 +11,11 @@ namespace {
 constexpr double kHiddenScales[] = {1.0, 3.0, 0.01, -1.0};
 // Weights and inputs. harness/study/kills.py measures what these tell apart that the official draws do not.
 constexpr std::pair<const char*, const char*> kBeyond[] = {
-    {"as_built", "as_drawn"}, {"redrawn", "rows"},      {"he", "suffix"},
-    {"peaky", "as_drawn"},    {"as_built", "outliers"}, {"redrawn", "ramp"},
-    {"as_built", "offset"},   {"as_built", "far"},      {"long_memory", "as_drawn"}};
+    {"as_built", "as_drawn"}, {"redrawn", "rows"},        {"he", "suffix"},       {"peaky", "as_drawn"},
+    {"as_built", "outliers"}, {"redrawn", "ramp"},        {"as_built", "offset"}, {"as_built", "far"},
+    {"as_built", "near_one"}, {"long_memory", "as_drawn"}};
+// One element of each input and weight changed, in a quarter of its own each time.
+constexpr const char* kTouched[] = {"touched_0", "touched_1", "touched_2", "touched_3"};
 
 nlohmann::json to_json(const std::vector<Draw>& draws) {
   nlohmann::json out = nlohmann::json::array();
@@ -76,6 +78,9 @@ Seeds draw_seeds() {
   for (const double scale : kHiddenScales) seeds.hidden.push_back({any(source), scale, 1, "as_built", "as_drawn", ""});
   seeds.hidden.push_back({any(source), 1.0, 2, "as_built", "as_drawn", ""});
   for (const auto& [weights, inputs] : kBeyond) seeds.beyond.push_back({any(source), 1.0, 1, weights, inputs, ""});
+  // Of the first one's seed, whose untouched call they are held against.
+  for (const char* touched : kTouched)
+    seeds.beyond.push_back({seeds.beyond.front().seed, 1.0, 1, touched, touched, ""});
   for (auto* group : {&seeds.visible, &seeds.hidden, &seeds.beyond}) alternate_poison(*group);
   return seeds;
 }

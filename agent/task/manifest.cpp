@@ -25,7 +25,8 @@ TaskManifest parse(const std::string& text) {
   manifest.blind = json.at("blind").get<std::set<std::string>>();
   for (const auto& task : json.at("tasks")) {
     manifest.tasks.push_back({task.at("id"), task.at("name"), task.at("file"), task.at("upstream"), task.at("numerics"),
-                              assignments(task.value("small", nlohmann::json::object()))});
+                              assignments(task.value("small", nlohmann::json::object())),
+                              task.value("cannot_show", std::vector<std::string>())});
   }
   return manifest;
 }

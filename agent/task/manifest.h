@@ -17,6 +17,8 @@ struct ManifestTask {
   std::string numerics;
   // Python assignments that make the task small (`batch_size = 2`); empty: none are known.
   std::string small;
+  // Wrong versions of the task that no check tells from it (kagent tasks study --mutants); printable.
+  std::vector<std::string> cannot_show;
 };
 
 struct TaskManifest {

@@ -72,7 +72,9 @@ std::optional<fs::path> levels_folder(const fs::path& suite) {
 void apply_manifest(const TaskManifest& manifest, TaskInfo& task) {
   task.blind = manifest.blind.contains(task.id);
   for (const ManifestTask& known : manifest.tasks) {
-    if (known.id == task.id && known.upstream == fs::path(task.path).filename()) task.numerics = known.numerics;
+    if (known.id != task.id || known.upstream != fs::path(task.path).filename()) continue;
+    task.numerics = known.numerics;
+    task.cannot_show = known.cannot_show;
   }
 }
 
@@ -113,6 +115,7 @@ Result<std::vector<TaskInfo>> list_builtin(const std::string& folder, const Task
     task.blind = manifest.blind.contains(task.id);
     task.numerics = known.numerics;
     task.small = known.small;
+    task.cannot_show = known.cannot_show;
     tasks.push_back(std::move(task));
   }
   return tasks;

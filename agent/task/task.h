@@ -25,9 +25,10 @@ struct TaskInfo {
   int problem = 0;   // 0 for a file of the user's
   std::string name;  // "resnet18"; a suite's own spelling for its tasks: "ResNet18"
   std::string path;
-  bool blind = false;    // a prompt shows the model alone: no inputs, constructor arguments or sizes
-  std::string small;     // the manifest's assignments for a small form
-  std::string numerics;  // what a prompt says about precision, one to three sentences; may be empty
+  bool blind = false;                    // a prompt shows the model alone: no inputs, constructor arguments or sizes
+  std::string small;                     // the manifest's assignments for a small form
+  std::string numerics;                  // what a prompt says about precision, one to three sentences; may be empty
+  std::vector<std::string> cannot_show;  // wrong versions of the task that no check tells from it
 };
 
 struct Task : TaskInfo {

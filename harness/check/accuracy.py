@@ -7,11 +7,13 @@ of small wrong ones (3/48, 3/49)."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 
+from check.numbers import within_tolerance
 from check.oracle import Oracle, Values
 
 FACTOR = 3.0                 # times the largest honest error
@@ -19,6 +21,8 @@ _QUANTILE_FACTOR = 4.0
 _QUANTILES = (0.5, 0.9, 0.99)
 _FLOOR = 4e-6                # of the root mean square of the values: the reference's own error can be 0
 _RELATIVE_FLOOR = 1e-5
+_OFFICIAL = 1e-3
+_CLEAR = 10.0                # a control fails clearly when its error is this many times the bound
 _VACUOUS = 0.1               # honest errors above this share of the values: nothing can be told
 _MOST_NOT_FINITE = 0.01      # of the elements; more, and the draw says nothing
 _MOST_ELEMENTS = 1 << 24     # quantiles of larger tensors are those of an even sample
@@ -29,12 +33,12 @@ class Accuracy:
     name: str
     error: float            # root mean square, against double precision
     honest: float           # the largest of the honest runs
-    signal: float           # root mean square of what differs from sample to sample
     quantiles: list[float]  # of the relative error
     honest_quantiles: list[float]
     float32_like: bool      # as accurate as float32 throughout: what a split into narrower parts should be
     passed: bool
     vacuous: bool           # the honest errors are as large as the values, or too little is finite
+    controls: dict[str, float] = field(default_factory=dict)  # root mean square error of what looks at no input
 
 
 NOTHING = {"passed": True, "vacuous": True, "sensitive": False, "float32_like": False, "reason": "", "tensors": []}
@@ -51,8 +55,23 @@ def judge(got: Values, oracle: Oracle) -> dict[str, Any]:
         reason = (f"{bad.name}: error {bad.error:.3g} against double precision, honest float32 or TF32 has {bad.honest:.3g}; "
                   f"median relative error {bad.quantiles[0]:.3g} against {bad.honest_quantiles[0]:.3g}")
     return {"passed": bad is None, "vacuous": all(t.vacuous for t in tensors), "reason": reason,
-            "sensitive": any(not t.vacuous and t.signal > 10 * FACTOR * max(t.honest, t.error) for t in tensors),
-            "float32_like": all(t.float32_like for t in tensors), "tensors": [asdict(t) for t in tensors]}
+            "sensitive": any(not t.vacuous and min(t.controls.values()) > _CLEAR * FACTOR * max(t.honest, t.error) for t in tensors),
+            "float32_like": all(t.float32_like for t in tensors), "constants_pass": constants_pass(oracle.exact, _OFFICIAL), "tensors": [_written(asdict(t)) for t in tensors]}
+
+
+def constants_pass(exact: Values, tolerance: float) -> list[str]:
+    """Which answers that look at no input the official check would take in this draw: "zeros", "constant" or both."""
+    return [name for name in ("zeros", "constant")
+            if exact and all(bool(within_tolerance(_control(name, want).expand_as(want).float(), want.float(), tolerance).all()) for want in exact.values())]
+
+
+def _written(value: Any) -> Any:
+    """As JSON can write it: an error may be infinite."""
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return value if not isinstance(value, float) or math.isfinite(value) else str(value)
 
 
 def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: list[torch.Tensor], float32: int) -> Accuracy:
@@ -60,13 +79,13 @@ def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: li
     for run in honest:
         finite &= run.isfinite()
     if got is None or got.shape != exact.shape:
-        return Accuracy(name, float("inf"), 0.0, 0.0, [], [], False, False, False)
+        return Accuracy(name, float("inf"), 0.0, [], [], False, False, False, {"zeros": 0.0})
     share = float(finite.double().mean()) if finite.numel() else 0.0
     if share < 1 - _MOST_NOT_FINITE:
-        return Accuracy(name, 0.0, 0.0, 0.0, [], [], False, True, True)
+        return Accuracy(name, 0.0, 0.0, [], [], False, True, True, {"zeros": 0.0})
     got = got.to(exact.device).double()
     scale = _rms(exact[finite])
-    signal = _signal(torch.where(finite, exact, 0.0))
+    controls = _controls(torch.where(finite, exact, 0.0))
     errors = [(run.double() - exact).abs()[finite] for run in honest]
     error = (got - exact).abs()[finite]
     limit = max(_rms(e) for e in errors)
@@ -76,9 +95,11 @@ def _tensor(name: str, got: torch.Tensor | None, exact: torch.Tensor, honest: li
     vacuous = limit > _VACUOUS * scale > 0
     passed = _rms(error) <= FACTOR * limit + _FLOOR * scale and \
         all(mine <= _QUANTILE_FACTOR * theirs + _RELATIVE_FLOOR for mine, theirs in zip(relative, honest_relative))
+    if limit == 0 and not name.startswith("output "):  # state that is copied or counted: no bit of it is free
+        passed = passed and bool((error == 0).all())
     narrow = max((_rms(e) for e in errors[:float32]), default=0.0)
     like = _rms(error) <= FACTOR * narrow + _FLOOR * scale
-    return Accuracy(name, _rms(error), limit, signal, relative, honest_relative, like, passed or (vacuous and bool(torch.isfinite(error).all())), vacuous)
+    return Accuracy(name, _rms(error), limit, relative, honest_relative, like, passed or (vacuous and bool(torch.isfinite(error).all())), vacuous, controls)
 
 
 def _rms(x: torch.Tensor) -> float:
@@ -89,10 +110,17 @@ def _rms(x: torch.Tensor) -> float:
     return value if value == value else float("inf")
 
 
-def _signal(exact: torch.Tensor) -> float:
-    """What the best constant could not predict: the spread over samples, or over elements where there is one sample."""
+def _controls(exact: torch.Tensor) -> dict[str, float]:
+    """The errors of answers that look at no input."""
+    return {name: _rms(exact - _control(name, exact)) for name in ("zeros", "constant")}
+
+
+def _control(name: str, exact: torch.Tensor) -> torch.Tensor:
+    """All zeros, or the best constant: one for each place of a sample where there are several samples."""
+    if name == "zeros":
+        return torch.zeros((), dtype=exact.dtype, device=exact.device)
     many = exact.dim() >= 2 and exact.shape[0] > 1
-    return _rms(exact - (exact.mean(0, keepdim=True) if many else exact.mean()))
+    return exact.mean(0, keepdim=True) if many else exact.mean()
 
 
 def _quantiles(x: torch.Tensor) -> list[float]:

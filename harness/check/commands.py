@@ -7,7 +7,7 @@ from typing import Any, Callable, ContextManager
 
 import torch
 
-from check import accuracy, oracle
+from check import accuracy, oracle, sensitivity
 from check.changes import ReadOnly
 from check.compare import compare
 from check.moving import prepare_moves
@@ -17,7 +17,7 @@ from check.weights import AS_BUILT, weights
 from model.eager import call_eager
 from model.failure import Failure
 from model.flags import precision
-from check.input_kinds import AS_DRAWN
+from check.input_kinds import AS_DRAWN, TOUCHED
 from model.inputs import tensors_of
 from model.session import Answer, Request, Session, argument
 from model.state import state_tensors
@@ -34,7 +34,8 @@ def run(session: Session, request: Request) -> Answer:
     plan.set_poison(argument(request, "poison", str, "nan"))
     try:
         with _weights(session, request):
-            call = plan.run_guarded if argument(request, "guarded", bool, False) else plan.run
+            guards = argument(request, "guards", str, "none")
+            call = plan.run if guards == "none" else lambda inputs: plan.run_guarded(inputs, guards)
             replaced = plan.set_stand_in(argument(request, "kernel", str, ""), argument(request, "stand_in", str, "none"))
             watched = ReadOnly(plan.read_only())
             outcome = _outcome(session, request, lambda inputs: (plan.structure, call(inputs)))
@@ -66,21 +67,27 @@ def compare_file(session: Session, request: Request) -> Answer:
 
 
 def examine(session: Session, request: Request) -> Answer:
-    """A file of `run` (one call) against the reference in double precision: as accurate as honest work is?"""
+    """A file of `run` (one call) against the reference in double precision: as accurate as honest work is? For touched inputs:
+    does it move as the reference does?"""
     begin = time.monotonic()
     session.need_task()
     session.need_role("reference", "examine")
     got = read_outcome(argument(request, "file", str))
     values = {f"output {i}": tensor for i, tensor in enumerate(got.outputs)} | got.state
+    seed, kind = argument(request, "seed", int), argument(request, "inputs", str, AS_DRAWN)
+    touched = kind in TOUCHED
     try:
+        base = sensitivity.base_of(session, seed) if touched else None
         with _weights(session, request):
-            inputs = session.inputs(argument(request, "seed", int), argument(request, "scale", float, 1.0),
-                                    argument(request, "inputs", str, AS_DRAWN))
-            answer = accuracy.judge(values, oracle.ask(session, inputs))
+            inputs = session.inputs(seed, argument(request, "scale", float, 1.0), kind)
+            truth = oracle.ask(session, inputs, most=2 if touched else 3)
+            answer = sensitivity.judge(values, base, truth) if touched else accuracy.judge(values, truth)
+        if not touched and kind == AS_DRAWN and argument(request, "weights", str, AS_BUILT) == AS_BUILT:
+            sensitivity.keep_base(session, seed, truth)
     except Failure as failure:
         if failure.error["stage"] != "task":
             raise
-        answer = {**accuracy.NOTHING, "reason": f"the reference does not run here: {failure.error['message']}"}
+        answer = {**(sensitivity.NOTHING if touched else accuracy.NOTHING), "reason": f"the reference does not run here: {failure.error['message']}"}
     finally:
         session.state.restore()
     return {**answer, "elapsed_s": time.monotonic() - begin}

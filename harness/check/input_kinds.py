@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import torch
@@ -10,6 +11,8 @@ from model.failure import Failure
 
 AS_DRAWN = "as_drawn"
 _TILE = 4096
+TOUCHES = 4  # draws that change one element, each in a quarter of its own
+TOUCHED = tuple(f"touched_{k}" for k in range(TOUCHES))
 
 
 def apply(kind: str, inputs: list[Any], seed: int) -> list[Any]:
@@ -19,7 +22,7 @@ def apply(kind: str, inputs: list[Any], seed: int) -> list[Any]:
     if kind not in _KINDS:
         raise Failure("internal", "bad_request", f"inputs: {kind!r:.80} is none of {', '.join(KINDS)}")
     generator = torch.Generator().manual_seed(seed)
-    return [_KINDS[kind](value.clone(), generator) if _changeable(value) else value for value in inputs]
+    return [_KINDS[kind](value.clone(memory_format=torch.contiguous_format), generator) if _changeable(value) else value for value in inputs]
 
 
 def _changeable(value: Any) -> bool:
@@ -37,7 +40,7 @@ def _rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 def _suffix(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A harmless prefix, then a last quarter x8; and the last quarter of every sample x2; both of either sign."""
-    flat = x.contiguous().view(-1)
+    flat = x.view(-1)
     _scale_last_quarter(flat.view(1, -1), 8.0, generator)
     if x.dim() > 1:
         _scale_last_quarter(flat.view(x.shape[0], -1), 2.0, generator)
@@ -69,7 +72,7 @@ def _ramp(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 def _outliers(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """One large element at a random place of every 4096: work on a sample of the elements shows."""
-    flat = x.contiguous().view(-1)
+    flat = x.view(-1)
     tiles = (flat.numel() + _TILE - 1) // _TILE
     at = torch.arange(tiles) * _TILE + torch.randint(0, _TILE, (tiles,), generator=generator)
     at = at[at < flat.numel()] if int((at < flat.numel()).sum()) else torch.randint(0, flat.numel(), (1,), generator=generator)
@@ -77,6 +80,39 @@ def _outliers(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return flat.view(x.shape)
 
 
+def _near_one(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """In the middle half of the samples (of the elements, where there is one sample) numbers round 1, so that long products live;
+    the rest as drawn, so that neither a prefix nor a suffix tells. Where the half begins is random."""
+    rows = x if x.dim() > 1 and x.shape[0] > 1 else x.view(-1)
+    count = rows.shape[0]
+    eighth = count // 8
+    begin = max(1, count // 4 + int(torch.randint(-eighth, eighth + 1, (), generator=generator))) if count > 1 else 0
+    part = rows[begin:begin + max(1, count // 2)]
+    part.copy_(1 + (part - part.mean()) / 64)
+    return x
+
+
+def _touched(quarter: int) -> Callable[[torch.Tensor, torch.Generator], torch.Tensor]:
+    def touch(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        touch_one(x, quarter, generator, keep_sign=quarter == 2)
+        return x
+    return touch
+
+
+def touch_one(x: torch.Tensor, quarter: int, generator: torch.Generator, keep_sign: bool) -> None:
+    """In place: one element, at a random place of that quarter of x, becomes far larger, as a rule of the other sign. A program that
+    asks some places how the rest looks must ask in every quarter, and hit the place in each, to be told of it."""
+    flat = x.view(-1)
+    size = flat.numel()
+    begin, end = size * quarter // TOUCHES, max(size * (quarter + 1) // TOUCHES, size * quarter // TOUCHES + 1)
+    at = min(begin + int(torch.randint(0, end - begin, (), generator=generator)), size - 1)
+    scale = float(torch.linalg.vector_norm(flat)) / math.sqrt(max(size, 1))
+    old = float(flat[at])
+    sign = -1.0 if old < 0 else 1.0
+    flat[at] = (sign if keep_sign else -sign) * (abs(old) + 16 * (scale if 0 < scale < math.inf else 1.0))
+
+
 _KINDS: dict[str, Callable[[torch.Tensor, torch.Generator], torch.Tensor]] = {
-    "rows": _rows, "suffix": _suffix, "offset": _offset, "far": _far, "ramp": _ramp, "outliers": _outliers}
+    "rows": _rows, "suffix": _suffix, "offset": _offset, "far": _far, "ramp": _ramp, "outliers": _outliers,
+    "near_one": _near_one, **{name: _touched(quarter) for quarter, name in enumerate(TOUCHED)}}
 KINDS = (AS_DRAWN, *_KINDS)

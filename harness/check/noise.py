@@ -22,22 +22,34 @@ def _named(func: Any, words: tuple[str, ...]) -> bool:
 
 
 class UlpNoise(TorchDispatchMode):
-    """Multiplies every floating result of such an operator by 1 + U(-ulps, ulps)."""
+    """Multiplies every floating result of such an operator by 1 + U(-ulps, ulps); with `operands` also what a sum adds up: a result
+    that cancels is off by ulps of its summands, in whatever order they are added."""
 
-    def __init__(self, device: torch.device, seed: int, ulps: float = 1.0, names: tuple[str, ...] = SUMS):
+    def __init__(self, device: torch.device, seed: int, ulps: float = 1.0, names: tuple[str, ...] = SUMS, operands: bool = False):
         super().__init__()
-        self._names = names
+        self._names, self._operands = names, operands
         self._generator = torch.Generator(device).manual_seed(seed)
         self._amplitude = ulps * _ULP
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        if self._operands and _named(func, SUMS):
+            args = self._disturbed(func._schema.name, args)
         out = func(*args, **(kwargs or {}))
         if _named(func, self._names):
             first = out[0] if isinstance(out, (tuple, list)) else out  # statistics that come with a result are left alone
             if isinstance(first, torch.Tensor) and first.is_floating_point():
-                factor = torch.empty_like(first).uniform_(-self._amplitude, self._amplitude, generator=self._generator)
-                first.add_(first * factor)
+                first.add_(self._part_of(first))
         return out
+
+    def _part_of(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.empty_like(x).uniform_(-self._amplitude, self._amplitude, generator=self._generator)
+
+    def _disturbed(self, name: str, args: tuple) -> tuple:
+        """One operand is enough: after addmm's and baddbmm's summand their first factor, else the first."""
+        at = 1 if "addmm" in name or "baddbmm" in name else 0
+        if len(args) <= at or not isinstance(args[at], torch.Tensor) or not args[at].is_floating_point():
+            return args
+        return (*args[:at], args[at] + self._part_of(args[at]), *args[at + 1:])
 
 
 class Tf32Operands(TorchDispatchMode):

@@ -33,17 +33,17 @@ class Oracle:
     float32: int = 0      # the first so many in float32 throughout, without TF32
 
 
-def ask(session: Session, inputs: list[Any]) -> Oracle:
-    """One call from the initial state, under the session's present weights."""
+def ask(session: Session, inputs: list[Any], most: int = 3) -> Oracle:
+    """One call from the initial state, under the session's present weights; `most` honest runs, TF32 first."""
     around: list[Callable[[], ContextManager[Any]]] = [
-        contextlib.nullcontext, lambda: UlpNoise(session.device, _NOISE_SEED, _ULPS, SUMS + FUNCTIONS), Tf32Operands]
+        Tf32Operands, contextlib.nullcontext, lambda: UlpNoise(session.device, _NOISE_SEED, _ULPS, SUMS + FUNCTIONS, operands=True)]
     honest = []
-    for mode in around:
+    for mode in around[:most]:
         session.state.restore()
         with torch.no_grad(), precision("official"), mode():
             honest.append(_values(session, session.model, _copies(inputs)))
     session.state.restore()
-    return Oracle(_exact(session, inputs), honest, len(honest) - 1)
+    return Oracle(_exact(session, inputs), honest[::-1], len(honest) - 1)
 
 
 def _copies(inputs: list[Any]) -> list[Any]:
@@ -66,16 +66,23 @@ def _values(session: Session, model: nn.Module, inputs: list[Any]) -> Values:
 
 
 def double_model(session: Session) -> nn.Module:
-    """Built anew (a copy would keep lambdas bound to the original), with the session's present weights and state."""
-    model = build_model(session.task, session.seed, session.device).double()
+    """With the session's present weights and state. Built once a task, and anew (a copy would keep lambdas bound to the original)."""
+    if session.double is None:
+        session.double = build_model(session.task, session.seed, session.device).double()
+    model = session.double
     with torch.no_grad():
         for mine, theirs in zip(model.parameters(), session.model.parameters()):
             mine.copy_(theirs)
         for (_, mine), (_, theirs) in zip(model.named_buffers(), session.model.named_buffers()):
             mine.copy_(theirs)
-        for (_, mine, name), (_, theirs, _) in zip(list(plain_attributes(model)), list(plain_attributes(session.model))):
-            value = getattr(theirs, name)
-            setattr(mine, name, value.double() if value.is_floating_point() else value.clone())
+        present = {name: owner for name, owner, _ in plain_attributes(session.model)}
+        modules = dict(model.named_modules())
+        for name, owner, attribute in list(plain_attributes(model)):
+            if name not in present:
+                delattr(owner, attribute)  # an earlier call made it
+        for name, theirs, attribute in list(plain_attributes(session.model)):
+            value = getattr(theirs, attribute)
+            setattr(modules[name.rpartition(".")[0]], attribute, value.double() if value.is_floating_point() else value.clone())
     return model
 
 

@@ -12,21 +12,27 @@ from typing import Any, Callable, Iterator
 import torch
 from torch import nn
 
+from check.input_kinds import TOUCHED, touch_one
 from model.failure import Failure
 
 AS_BUILT = "as_built"
 _GAIN = {"redrawn": 1.0, "he": math.sqrt(2.0), "peaky": 3.0, "long_memory": 1.0}
-REGIMES = (AS_BUILT, *_GAIN)
+REGIMES = (AS_BUILT, *_GAIN, *TOUCHED)
 _BIAS = {"redrawn": 0.5, "he": 0.1, "peaky": 0.5, "long_memory": 0.1}  # standard deviations
 
 
 def applicable(model: nn.Module) -> list[str]:
-    """The regimes that mean something for this model."""
+    """The regimes that mean something for this model: without weights and statistics none but its own."""
+    if not any(p.is_floating_point() for p in model.parameters()) and not any(_has_statistics(m) for m in model.modules()):
+        return [AS_BUILT]
     return [regime for regime in REGIMES if regime != "long_memory" or any(_memories(model))]
 
 
 def redraw(model: nn.Module, regime: str, seed: int) -> None:
     """In place. Two models of one task on one kind of device get the same bits."""
+    if regime in TOUCHED:
+        _touch(model, TOUCHED.index(regime), seed)
+        return
     if regime not in _GAIN:
         raise Failure("internal", "bad_request", f"weights: {regime!r:.80} is none of {', '.join(REGIMES)}")
     done: set[int] = set()
@@ -37,12 +43,42 @@ def redraw(model: nn.Module, regime: str, seed: int) -> None:
                 if id(parameter) not in done and parameter.is_floating_point():
                     done.add(id(parameter))
                     _redraw_one(module, name, parameter, regime, draw)
-            if getattr(module, "running_var", None) is not None:
+            if _has_statistics(module):
                 draw.normal(module.running_mean, 0.5)
                 draw.uniform(module.running_var, 0.5, 1.5)
+                _as_after_many_calls(module, regime)
         if regime == "long_memory":
             for remember in _memories(model):
                 remember()
+
+
+def _has_statistics(module: nn.Module) -> bool:
+    return getattr(module, "running_var", None) is not None
+
+
+_CALLS = {"redrawn": 1 << 10, "he": 1 << 24, "peaky": 100, "long_memory": 1 << 16}
+
+
+def _as_after_many_calls(module: nn.Module, regime: str) -> None:
+    """A counter of calls, the model's own or one in the low bits of a statistic, stands where only a long run would bring it."""
+    if getattr(module, "num_batches_tracked", None) is not None:
+        module.num_batches_tracked.fill_(_CALLS[regime])
+    if regime == "he" and module.running_var.dtype == torch.float32:
+        for statistic in (module.running_mean, module.running_var):
+            statistic.view(torch.int32).bitwise_or_(0xFFF)
+
+
+def _touch(model: nn.Module, quarter: int, seed: int) -> None:
+    """One element of every float parameter (check/input_kinds.py, touch_one). A parameter of the model's own keeps its signs."""
+    generator = torch.Generator().manual_seed(seed + 1)
+    own = {id(p) for module in model.modules() if not (_normalises(module) or isinstance(module, (*_PRODUCTS, nn.Embedding)))
+           for p in module.parameters(recurse=False)}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.is_floating_point() and parameter.numel():
+                whole = parameter.detach().contiguous()
+                touch_one(whole, quarter, generator, keep_sign=quarter == 2 or id(parameter) in own)
+                parameter.copy_(whole)
 
 
 @contextlib.contextmanager

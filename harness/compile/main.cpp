@@ -14,11 +14,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "harness/compile/cache.h"
 #include "harness/compile/compile.h"
 #include "harness/compile/sha256.h"
+#include "harness/emulate/branches.h"
 #include "harness/emulate/build_program.h"
 #include "harness/lint/lint.h"
 #include "harness/seal/seal.h"
@@ -171,7 +173,9 @@ class Server {
                                              {"names", names}}));
     json reply = {{"ok", true}, {"cached", true}};
     if (!cache_.find(key)) {
-      const emulate::Program program = emulate::build_program(options, source, names);
+      const auto same = settle(source, request.value("arch", "sm_90a"));
+      if (!same) return failed("run", "not_emulable", "not emulable: its preprocessor conditionals cannot be settled");
+      const emulate::Program program = emulate::build_program(options, *same, names);
       if (!program.error.empty()) return failed("internal", "no_emulation", program.error);
       if (program.bytes.empty()) {
         json no = failed("run", "not_emulable", "not emulable: " + program.reason,
@@ -188,6 +192,20 @@ class Server {
     reply["program"] = cache_.path(key, "program");
     reply["elapsed_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
     return reply;
+  }
+
+  // Only those branches of conditionals that NVRTC takes. None: it takes no notice of them.
+  std::optional<Source> settle(const Source& source, const std::string& arch) {
+    const auto question = emulate::question_of(source);
+    if (!question) return source;
+    Options options = options_;
+    options.arch = arch;
+    warm(options, source.headers);
+    const json reply = in_child(options, question->source, {}, sha256_hex(question->source.text));
+    if (!reply.value("ok", false)) return std::nullopt;
+    std::set<std::string> kernels;
+    for (const auto& [name, facts] : reply["kernels"].items()) kernels.insert(name);
+    return emulate::settled(source, kernels, question->mark);
   }
 
   [[nodiscard]] std::string key_of(const Options& options, const Source& source,

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "harness/compile/lexed.h"
 #include "harness/compile/scan.h"
 
 namespace kagent::compile {
@@ -108,6 +109,23 @@ std::string clean(const std::string& text) {
   return out;
 }
 
+// Of the text with its lines joined, so that no splice hides a word; where raw strings may hide where comments begin,
+// comments count too.
+std::optional<SourceError> forbidden_in(const std::string& joined) {
+  std::istringstream lines(joined);
+  std::string line;
+  const bool all = joined.find("R\"") != std::string::npos;
+  bool in_comment = false;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::string code = all ? line : code_of(line, in_comment);
+    if (const auto word = forbidden_word(code))
+      return SourceError{number, *word + " is not allowed: the program must be the same wherever it is compiled"};
+    if (code.find("%:") != std::string::npos && code.find('"') == std::string::npos)
+      return SourceError{number, "%: is not allowed here: write # (or a blank between % and :)"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string prefix_of(const std::vector<std::string>& headers) {
@@ -122,18 +140,20 @@ Source prepare_source(const std::string& answer) {
     source.error = SourceError{1, "the CUDA block is larger than 1 MiB"};
     return source;
   }
-  std::istringstream lines(clean(answer));
+  const std::string text = clean(answer);
+  const std::string joined = joined_lines(text);
+  if (auto error = forbidden_in(joined)) {
+    source.error = std::move(error);
+    return source;
+  }
+  // In a raw string a splice is none.
+  std::istringstream lines(has_raw_string(blanked(text)) ? text : joined);
   std::string line;
   std::string body;
   bool leading = true;
   bool in_comment = false;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string code = code_of(line, in_comment);
-    if (const auto word = forbidden_word(code)) {
-      source.error =
-          SourceError{number, *word + " is not allowed: the program must be the same wherever it is compiled"};
-      return source;
-    }
     if (code.find("<<<") != std::string::npos) {
       source.error = SourceError{
           number,

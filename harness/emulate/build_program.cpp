@@ -61,6 +61,12 @@ std::vector<std::string> compile_words(const BuildOptions& options, const std::s
   return words;
 }
 
+// Only what the text itself defines: -undef, no headers.
+std::vector<std::string> expand_words(const std::string& folder) {
+  return {KAGENT_CXX,          "-E", "-undef",         "-nostdinc", "-std=c++20", "-w", "-x", "c++",
+          folder + "/own.cpp", "-o", folder + "/own.i"};
+}
+
 std::vector<std::string> link_words(const BuildOptions& options, const std::string& folder) {
   return {KAGENT_CXX,
           "-static",
@@ -153,7 +159,7 @@ Ended run_sealed(const BuildOptions& options, const std::string& folder, const s
 
 std::string build_key(const BuildOptions& options) {
   std::string key;
-  for (const auto& words : {compile_words(options, ""), link_words(options, "")}) {
+  for (const auto& words : {expand_words(""), compile_words(options, ""), link_words(options, "")}) {
     for (const std::string& word : words) key += word + " ";
   }
   // The runtime, its headers and the translation change with kagent.
@@ -189,15 +195,22 @@ Program build_program(const BuildOptions& options, const compile::Source& source
     out.error = "cannot make a folder for the C++ compiler";
     return out;
   }
-  std::ofstream(folder + "/answer.cpp") << std::get<std::string>(translated);
-  Ended ended = run_sealed(options, folder, compile_words(options, folder), out.log);
-  if (ended.ok) ended = run_sealed(options, folder, link_words(options, folder), out.log);
+  const std::string& text = std::get<std::string>(translated);
+  std::ofstream(folder + "/answer.cpp") << text;
+  std::ofstream(folder + "/own.cpp") << own_macros_only(text);
+  Ended ended = run_sealed(options, folder, expand_words(folder), out.log);
+  std::optional<NotEmulable> hidden;
+  if (ended.ok) hidden = hidden_word(read_file(folder + "/own.i"));
+  if (ended.ok && !hidden) ended = run_sealed(options, folder, compile_words(options, folder), out.log);
+  if (ended.ok && !hidden) ended = run_sealed(options, folder, link_words(options, folder), out.log);
   if (ended.ok) out.bytes = read_file(folder + "/program");
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   out.error = ended.error;
   if (!out.error.empty() || !out.bytes.empty()) return out;
-  const NotEmulable why = ended.in_time ? reason_in(out.log) : NotEmulable{"it takes the CPU's compiler too long", 0};
+  const NotEmulable why = hidden          ? *hidden
+                          : ended.in_time ? reason_in(out.log)
+                                          : NotEmulable{"it takes the CPU's compiler too long", 0};
   out.reason = why.reason;
   out.line = why.line;
   return out;

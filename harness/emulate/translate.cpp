@@ -5,53 +5,17 @@
 #include <optional>
 #include <string_view>
 
+#include "harness/compile/lexed.h"
 #include "harness/compile/scan.h"
 #include "harness/emulate/ptx.h"
 
 namespace kagent::emulate {
 namespace {
 
+using compile::blanked;
 using compile::is_blank;
 using compile::is_word;
 using compile::Scan;
-
-// Comments, and what strings contain, as blanks of the same length: positions stay.
-std::string blanked(const std::string& text) {
-  std::string out = text;
-  enum class In { kCode, kLine, kBlock, kString, kChar } in = In::kCode;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (in == In::kCode) {
-      if (c == '/' && next == '/') in = In::kLine;
-      if (c == '/' && next == '*') in = In::kBlock;
-      if (c == '"') in = In::kString;
-      // A digit separator (1'000) is no character.
-      if (c == '\'' && (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0)) in = In::kChar;
-      if (in == In::kLine || in == In::kBlock) out[i] = ' ';
-      continue;
-    }
-    const bool end =
-        (in == In::kLine && c == '\n') || (in == In::kString && c == '"') || (in == In::kChar && c == '\'');
-    if (in == In::kBlock && c == '*' && next == '/') {
-      out[i] = out[i + 1] = ' ';
-      ++i;
-      in = In::kCode;
-      continue;
-    }
-    if (c == '\\' && (in == In::kString || in == In::kChar)) {
-      out[i] = ' ';
-      if (next != '\n' && i + 1 < out.size()) out[i + 1] = ' ';
-      ++i;
-      continue;
-    }
-    if (end) {
-      in = In::kCode;
-    } else if (c != '\n') {
-      out[i] = ' ';
-    }
-  }
-  return out;
-}
 
 std::size_t newlines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -253,6 +217,28 @@ std::optional<Found> own_word(std::string_view code) {
   return std::nullopt;
 }
 
+// [ and # in other letters.
+std::optional<Found> digraph(std::string_view code) {
+  for (std::size_t at = 0; at + 1 < code.size(); ++at) {
+    const std::string_view two = code.substr(at, 2);
+    const std::string_view four = code.substr(at, 4);  // a<::b> is a template of ::b
+    const bool scope = four.starts_with("<::") && four != "<:::" && four != "<::>";
+    if (two == "%:" || two == "<%" || (two == "<:" && !scope)) return Found{"digraphs", at};
+  }
+  return std::nullopt;
+}
+
+// asm, where every statement of it has been replaced.
+std::optional<Found> left_asm(std::string_view code) {
+  for (Scan scan(code); !scan.done();) {
+    const std::size_t at = scan.at();
+    const std::string_view word = scan.word();
+    if (word == "asm" || word == "__asm__" || word == "__asm") return Found{"asm by a macro", at};
+    scan.run([](char c) { return !is_word(c); });
+  }
+  return std::nullopt;
+}
+
 // Kernels whose threads never wait for each other need no fibers.
 bool may_wait(std::string_view code) {
   constexpr std::string_view kWaits[] = {
@@ -271,10 +257,12 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   std::string body = source.text.substr(std::min(begin, source.text.size()));
   const std::string start = std::string("#line 1 \"") + compile::kAnswerName + "\"\n";
   if (body.starts_with(start)) body.erase(0, start.size());
+  if (compile::has_raw_string(blanked(body))) return NotEmulable{"raw strings", 0};
   if (auto no = without_asm(body)) return *no;
   const std::string code = blanked(body);
   if (const auto found = own_word(code))
     return NotEmulable{"the compiler's own words (" + found->what + ")", line_at(code, found->at)};
+  if (const auto found = digraph(code)) return NotEmulable{found->what, line_at(code, found->at)};
 
   std::string out = "#include <kagent_emulate.h>\n";
   for (const std::string& header : source.headers) out += "#include <" + header + ">\n";
@@ -291,6 +279,48 @@ std::variant<std::string, NotEmulable> translate(const compile::Source& source, 
   return out;
 }
 
+std::string own_macros_only(const std::string& translated) {
+  const std::string code = blanked(translated);
+  std::string out;
+  for (std::size_t begin = 0; begin < translated.size();) {
+    const std::size_t end = std::min(translated.find('\n', begin), translated.size());
+    Scan scan(std::string_view(code).substr(begin, end - begin));
+    scan.blanks();
+    bool includes = scan.take("#");
+    scan.blanks();
+    includes = includes && (scan.take("include") || scan.take("import"));
+    if (!includes) out.append(translated, begin, end - begin);
+    out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::optional<NotEmulable> hidden_word(const std::string& expanded) {
+  const std::string code = blanked(expanded);
+  auto found = own_word(code);
+  if (found) found->what = "the compiler's own words (" + found->what + ")";
+  if (!found) found = digraph(code);
+  if (!found) found = left_asm(code);
+  if (!found) return std::nullopt;
+  // The line that the last `# 12 "answer.cu"` before it begins.
+  const std::string marker = std::string(" \"") + compile::kAnswerName + "\"";
+  int line = 0;
+  for (std::size_t begin = 0; begin <= found->at;) {
+    const std::size_t end = std::min(expanded.find('\n', begin), expanded.size());
+    const std::string_view text = std::string_view(expanded).substr(begin, end - begin);
+    Scan scan(text);
+    if (scan.take("# ")) {
+      const auto number = scan.number();
+      line = number && text.substr(scan.at()).starts_with(marker) ? *number : 0;
+    } else if (end < found->at && line > 0) {
+      ++line;
+    }
+    begin = end + 1;
+  }
+  return NotEmulable{found->what, line};
+}
+
 namespace {
 
 // The answer's line in front of `error`: `answer.cu:12:5: error: ...`; 0 if this log line has none.
@@ -300,6 +330,44 @@ int line_before(std::string_view log, std::size_t error) {
   const std::string_view file = "answer.cu:";
   const std::size_t at = log.substr(begin, error - begin).find(file);
   return at == std::string_view::npos ? 0 : Scan(log, begin + at + file.size()).number().value_or(0);
+}
+
+// "/usr/include/cccl/cuda/atomic" as an author writes it.
+std::string as_included(std::string_view path) {
+  constexpr std::size_t kMostName = 60;
+  for (const std::string_view folder : {"/cccl/", "/include/"}) {
+    const std::size_t at = path.rfind(folder);
+    if (at != std::string_view::npos) return "<" + std::string(path.substr(at + folder.size(), kMostName)) + ">";
+  }
+  return "<" + std::string(path.substr(path.rfind('/') + 1, kMostName)) + ">";
+}
+
+// The header that the answer itself includes and that led to the line at `error`: the outermost of
+// "In file included from A:1,\n from B:2,\n from .../answer.cpp:3:". Empty: there is none between.
+std::string outermost_header(std::string_view log, std::size_t error) {
+  std::size_t begin = log.rfind('\n', error);
+  begin = begin == std::string_view::npos ? 0 : begin + 1;
+  std::string outermost, file;
+  while (begin > 0) {  // upwards: the last line of the stack, the answer itself, comes first
+    const std::size_t end = begin - 1;
+    const std::size_t newline = end == 0 ? std::string_view::npos : log.rfind('\n', end - 1);
+    begin = newline == std::string_view::npos ? 0 : newline + 1;
+    const std::string_view line = log.substr(begin, end - begin);
+    const std::size_t from = line.find("from ");
+    if (from == std::string_view::npos || !(line.starts_with("In file included from ") || line.starts_with("   ")))
+      break;
+    file = std::string(line.substr(from + 5, line.find(':', from) - from - 5));
+    if (outermost.empty() && file != compile::kAnswerName && !file.ends_with("/answer.cpp")) outermost = file;
+    if (line.starts_with("In file")) break;
+  }
+  return outermost.empty() ? "" : as_included(outermost);
+}
+
+// The file that a log's line begins with: "file:1:2: error: ...".
+std::string_view file_before(std::string_view log, std::size_t error) {
+  const std::size_t newline = log.rfind('\n', error);
+  const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+  return log.substr(begin, std::min(log.find(':', begin), error) - begin);
 }
 
 }  // namespace
@@ -315,17 +383,24 @@ NotEmulable reason_in(const std::string& log) {
     }
     return std::nullopt;
   };
-  if (const auto named = rest_of("not emulable: ", "\n\"]")) return {named->second, line_before(log, named->first)};
+  if (const auto named = rest_of("not emulable: ", "\n\"]")) {
+    const std::string header = outermost_header(log, named->first);
+    return {header.empty() ? named->second : header + " (" + named->second + ")", line_before(log, named->first)};
+  }
   if (const auto missing = rest_of("fatal error: ", "\n:");
       missing && log.compare(missing->first + 13 + missing->second.size(), 14, ": No such file") == 0)
     return {"#include <" + missing->second + ">", 0};
-  for (std::size_t at = log.find("error: "); at != std::string::npos; at = log.find("error: ", at + 1)) {
-    const int line = line_before(log, at);
-    if (line == 0) continue;
-    const std::size_t end = std::min({log.find('\n', at), log.size(), at + 7 + kMost});
-    return {"the CPU's compiler does not take it: " + log.substr(at + 7, end - at - 7), line};
-  }
-  return {"the CPU's compiler does not take it", 0};
+  const std::size_t at = log.find("error: ");
+  if (at == std::string::npos) return {"the CPU's compiler does not take it", 0};
+  const std::string message = log.substr(at + 7, std::min({log.find('\n', at), log.size(), at + 7 + kMost}) - at - 7);
+  if (const int line = line_before(log, at); line > 0) return {"the CPU's compiler does not take it: " + message, line};
+  // In a header: what the answer asked of it stands elsewhere in the log ("answer.cu:12:3: required from here").
+  const std::size_t use = log.find("answer.cu:");
+  const int line = use == std::string::npos ? 0 : Scan(log, use + 10).number().value_or(0);
+  const std::string header = outermost_header(log, at);
+  return {"the emulation's " + (header.empty() ? as_included(file_before(log, at)) : header) +
+              " does not do this: " + message,
+          line};
 }
 
 }  // namespace kagent::emulate

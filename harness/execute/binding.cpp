@@ -159,8 +159,9 @@ class Holder : public torch::CustomClassHolder {
   void set_poison(const std::string& pattern) {
     executor_->set_poison(pattern == "nan" ? Poison::kNan : pattern == "huge" ? Poison::kHuge : Poison::kOff);
   }
-  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs) {
-    return guarded([&] { return executor_->run_guarded(inputs); });
+  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs, const std::string& fill) {
+    return guarded(
+        [&] { return executor_->run_guarded(inputs, fill == "small" ? GuardFill::kSmall : GuardFill::kLarge); });
   }
   std::vector<at::Tensor> prepared() { return executor_->prepared(); }
   std::vector<at::Tensor> constants() { return executor_->constants(); }

@@ -19,6 +19,7 @@ Driver load() {
   symbol(found.module_unload, "cuModuleUnload");
   symbol(found.module_function, "cuModuleGetFunction");
   symbol(found.set_attribute, "cuFuncSetAttribute");
+  symbol(found.param_info, "cuFuncGetParamInfo");
   symbol(found.launch, "cuLaunchKernelEx");
   symbol(found.error_name, "cuGetErrorName");
   symbol(found.error_text, "cuGetErrorString");

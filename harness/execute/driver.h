@@ -13,6 +13,7 @@ struct Driver {
   decltype(&cuModuleUnload) module_unload = nullptr;
   decltype(&cuModuleGetFunction) module_function = nullptr;
   decltype(&cuFuncSetAttribute) set_attribute = nullptr;
+  decltype(&cuFuncGetParamInfo) param_info = nullptr;
   decltype(&cuLaunchKernelEx) launch = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_text = nullptr;

@@ -222,8 +222,8 @@ void Executor::guard(const OperatorCall& call, std::optional<int> line) {
   }
 }
 
-std::vector<at::Tensor> Executor::run_guarded(const std::vector<at::Tensor>& inputs) {
-  Guards guards;
+std::vector<at::Tensor> Executor::run_guarded(const std::vector<at::Tensor>& inputs, GuardFill fill) {
+  Guards guards(fill, device_);
   std::vector<at::Tensor> enclosed;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     enclosed.push_back(guards.enclose(inputs[i], "input " + std::to_string(i)));

@@ -67,8 +67,8 @@ class Executor {
   // For the runs that follow, without a graph. Returns how many launches of forward it stands in for; with kCopy those
   // that have an argument to copy from.
   int set_stand_in(const std::string& kernel, StandIn stand_in);
-  // One run without a graph between guard regions. Throws RunError(out_of_bounds).
-  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs);
+  // One run without a graph between guard regions that hold `fill`. Throws RunError(out_of_bounds).
+  std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs, GuardFill fill);
   // What prepare made and forward may read.
   [[nodiscard]] std::vector<at::Tensor> prepared() const;
   // The plan's constants: like what prepare made, forward may not write to them.

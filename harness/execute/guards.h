@@ -1,4 +1,5 @@
-// Guard regions: for one run, tensors lie between bytes of a pattern that nothing may write to.
+// Guard regions: for one run, tensors lie between bytes of a pattern that nothing may write to. Two runs with different
+// patterns must give the same result: else something outside a tensor is read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,10 +11,17 @@
 
 namespace kagent::execute {
 
+// What guard regions hold. Random bytes, so that they cannot be known, but for sign and size as numbers of any type:
+// whatever a kernel asks of such a number, one of the two answers otherwise or spoils what it reaches.
+enum class GuardFill {
+  kLarge,  // positive, 2^33 to 2^64 as float
+  kSmall,  // negative, -2^-95 to -2^-64 as float
+};
+
 class Guards {
  public:
   // A new pattern and a new distance from the allocation's start, so that addresses differ from run to run.
-  Guards();
+  Guards(GuardFill fill, const c10::Device& device);
 
   // A copy of `tensor`, sizes, strides and bytes, between two guard regions. `what` names it in a message.
   at::Tensor enclose(const at::Tensor& tensor, std::string what);
@@ -28,7 +36,7 @@ class Guards {
     std::string what;
   };
   std::vector<Region> regions_;
-  std::uint8_t pattern_;
+  at::Tensor pattern_;  // bytes, as many as the largest guard has
   std::int64_t before_bytes_;
 };
 

@@ -8,6 +8,29 @@
 
 namespace kagent::execute {
 
+namespace {
+
+// The loaded kernel's own parameters against what a launch passes: the facts of the PTX were read from text.
+void hold_parameters(CUfunction function, const std::vector<plan::PackedArg>& args, const std::string& kernel,
+                     std::optional<int> line) {
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const CUresult result = driver().param_info(function, i, &offset, &size);
+    if (result == CUDA_SUCCESS && size == args[i].bytes.size()) continue;
+    throw RunError("launch_error",
+                   kernel + ": argument " + std::to_string(i) + " is " + std::to_string(args[i].bytes.size()) +
+                       " bytes, the loaded kernel takes " +
+                       (result == CUDA_SUCCESS ? std::to_string(size) : std::string("none")) + " there",
+                   line);
+  }
+  if (driver().param_info(function, args.size(), &offset, &size) == CUDA_SUCCESS)
+    throw RunError("launch_error",
+                   kernel + ": the loaded kernel takes more than " + std::to_string(args.size()) + " arguments", line);
+}
+
+}  // namespace
+
 KernelModule::KernelModule(const std::string& cubin) {
   check(driver().module_load(&module_, cubin.data()), "cuModuleLoadData");
 }
@@ -35,7 +58,9 @@ PreparedLaunch::PreparedLaunch(const plan::Launch& launch, const plan::Kernel& k
       line_(line) {
   plan::Packed packed = plan::pack(launch, kernel);
   if (const auto* problem = std::get_if<plan::Problem>(&packed)) throw RunError("launch_error", problem->message, line);
-  for (const plan::PackedArg& arg : std::get<std::vector<plan::PackedArg>>(packed)) {
+  const auto& args = std::get<std::vector<plan::PackedArg>>(packed);
+  hold_parameters(function_, args, launch.kernel, line);
+  for (const plan::PackedArg& arg : args) {
     bytes_.push_back(std::make_unique<std::byte[]>(std::max<std::size_t>(arg.bytes.size(), 8)));
     std::memcpy(bytes_.back().get(), arg.bytes.data(), arg.bytes.size());
     params_.push_back(bytes_.back().get());

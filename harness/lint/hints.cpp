@@ -2,6 +2,15 @@
 #include "harness/lint/rules.h"
 
 namespace kagent::lint {
+namespace {
+
+// `ld.global.L1::evict_last`, also with a size that L2 fetches (`L2::128B`).
+bool only_l1(std::string_view opcode) {
+  return opcode.find("L1::evict_last") != std::string_view::npos &&
+         opcode.find("L2::evict_last") == std::string_view::npos && !has_part(opcode, "cache_hint");
+}
+
+}  // namespace
 
 void hints(const Module& module, Findings& out) {
   each_statement(module, [&](const Function& f, const Statement& s, std::size_t) {
@@ -9,9 +18,12 @@ void hints(const Module& module, Findings& out) {
     const std::string opcode = shown(s.opcode);
     if (has_part(s.opcode, "evict_last") || base == "createpolicy" || has_part(s.opcode, "cache_hint") ||
         base == "applypriority" || base == "discard" || has_part(s.opcode, "persisting")) {
-      out.add("cache_policy", Level::kFlag, f, s,
-              opcode +
-                  " asks the L2 cache to treat lines apart: lines that outlive a call would make the next one cheaper");
+      out.add(
+          "cache_policy", Level::kFlag, f, s,
+          opcode + (only_l1(s.opcode)
+                        ? " asks the L1 cache to keep lines: they are not there any more when the next launch begins"
+                        : " asks the L2 cache to treat lines apart: lines that outlive a call would make the next "
+                          "one cheaper"));
     }
     if (base == "griddepcontrol") {
       out.add("pdl", Level::kFlag, f, s,

@@ -44,6 +44,7 @@ def task(session: Session, request: Request) -> Answer:
     seed = argument(request, "seed", int, 42)
     session.task = load_task(argument(request, "file", str))
     session.plan, session.timers, session.input_sets = None, {}, {}
+    session.double, session.base = None, None
     session.model = build_model(session.task, seed, session.device)
     session.state, session.seed = ModelState(session.model), seed
     inputs = session.inputs(seed)

@@ -48,9 +48,10 @@ class LoadedPlan:
         """Fresh outputs, in the order of the structure's leaves; not synchronised."""
         return self._executor.run(tensors_of(inputs))
 
-    def run_guarded(self, inputs: list[Any]) -> list[torch.Tensor]:
-        """Without a graph, every tensor between guard regions. Raises what the executor raises (out_of_bounds)."""
-        return self._executor.run_guarded(tensors_of(inputs))
+    def run_guarded(self, inputs: list[Any], fill: str) -> list[torch.Tensor]:
+        """Without a graph, every tensor between guard regions of "large" or "small" numbers. Raises what the executor raises
+        (out_of_bounds)."""
+        return self._executor.run_guarded(tensors_of(inputs), fill)
 
     def prepared(self) -> list[torch.Tensor]:
         """What prepare made and forward may read."""

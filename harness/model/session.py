@@ -30,6 +30,8 @@ class Session:
     facts: dict[str, Any] = field(default_factory=dict)  # of the task, for re-inference
     seed: int = 42
     plan: LoadedPlan | None = None
+    double: nn.Module | None = None  # the model in double precision (check/oracle.py)
+    base: Any = None  # check.sensitivity.Base: what the last touched draws were held against
     read_only: Any = None  # check.changes.ReadOnly: what the timed runs may not write to
     timers: dict[str, Any] = field(default_factory=dict)  # measure.timing.Timer by kind
     # By first seed: the seeds and the inputs drawn from them; read-only for whatever is timed.

@@ -6,11 +6,11 @@ from typing import Any, Iterator
 
 import torch
 
-from check import accuracy, oracle
+from check import accuracy, oracle, sensitivity
 from check.numbers import within_tolerance
 from check.oracle import Oracle
 from check.weights import AS_BUILT, applicable, weights
-from check.input_kinds import AS_DRAWN
+from check.input_kinds import AS_DRAWN, TOUCHED
 from model.flags import precision
 from model.inputs import tensors_of
 from model.session import Session
@@ -20,7 +20,7 @@ from study.mutants import Mutant, mutants
 OFFICIAL_SCALES = (1.0, 3.0, 0.01, -1.0)
 # Weights and inputs of the hidden draws beyond the official ones (agent/judge/check.cpp draws the same).
 BEYOND = ((AS_BUILT, AS_DRAWN), ("redrawn", "rows"), ("he", "suffix"), ("peaky", AS_DRAWN), (AS_BUILT, "outliers"), ("redrawn", "ramp"),
-          (AS_BUILT, "offset"), (AS_BUILT, "far"), ("long_memory", AS_DRAWN))
+          (AS_BUILT, "offset"), (AS_BUILT, "far"), (AS_BUILT, "near_one"), ("long_memory", AS_DRAWN), *((name, name) for name in TOUCHED))
 _TOLERANCE = 1e-3
 _SEED = 42
 
@@ -37,14 +37,17 @@ def kills(session: Session, plan: dict[str, Any], most: int) -> dict[str, Any]:
     draws: dict[str, str] = {}
     for regime, kind in BEYOND:
         if regime not in applicable(session.model):
-            continue
+            if kind == AS_DRAWN:
+                continue
+            regime = AS_BUILT
+        base = sensitivity.base_of(session, _SEED) if kind in TOUCHED else None
         with weights(session, regime, _SEED):
             inputs = session.inputs(_SEED, 1.0, kind)
             truth = oracle.ask(session, inputs)
-            told = _examined(session, interpreter, unchanged, inputs, truth)
-            draws[f"{regime}+{kind}"] = "says nothing" if told["vacuous"] else "sensitive" if told["sensitive"] else "blind"
+            told = _examined(session, interpreter, unchanged, inputs, truth, base)
+            draws[f"{regime}+{kind}"] = "says nothing" if told["vacuous"] else "sensitive" if told.get("sensitive", True) else "blind"
             exact = exact and told["passed"]
-            alive = [m for m in alive if _examined(session, interpreter, m, inputs, truth)["passed"]]
+            alive = [m for m in alive if _examined(session, interpreter, m, inputs, truth, base)["passed"]]
     return {"mutants": len(todo), "killed_official": len(official), "killed": len(todo) - len(alive), "survivors": [m.name for m in alive],
             "exact": exact, "draws": draws}
 
@@ -68,8 +71,9 @@ def _pairs(session: Session, interpreter: Interpreter, mutant: Mutant, scale: fl
     yield from zip(_outputs(session, interpreter, mutant, inputs), _outputs(session, interpreter, Mutant("unchanged"), inputs))
 
 
-def _examined(session: Session, interpreter: Interpreter, mutant: Mutant, inputs: list[Any], truth: Oracle) -> dict[str, Any]:
+def _examined(session: Session, interpreter: Interpreter, mutant: Mutant, inputs: list[Any], truth: Oracle,
+              base: sensitivity.Base | None) -> dict[str, Any]:
     """State is the reference's own here: mutants are told by their outputs."""
     outputs = {f"output {i}": t for i, t in enumerate(_outputs(session, interpreter, mutant, inputs))}
     only = Oracle({k: v for k, v in truth.exact.items() if k in outputs}, truth.honest, truth.float32)
-    return accuracy.judge(outputs, only)
+    return sensitivity.judge(outputs, base, only) if base else accuracy.judge(outputs, only)

@@ -111,6 +111,16 @@ TEST_F(Tasks, ACheckoutsTasksTakeBlindnessByNumberAndNumericsByFileName) {
   EXPECT_THAT(resnet.value().numerics, HasSubstr("TF32"));
 }
 
+TEST_F(Tasks, WhatNoCheckCanTellIsNamedByTheManifest) {
+  put("manifest.json",
+      R"({"version": 1, "blind": [], "tasks": [{"id": "3/9", "name": "a", "file": "level3/9_a.py", "upstream": "9_A.py",
+    "numerics": "", "cannot_show": ["parameter b: ignored"]}]})");
+  put("level3/9_a.py", kModel);
+  const auto tasks = list_tasks({folder_, "", ""});
+  ASSERT_TRUE(tasks.ok()) << tasks.error().message;
+  EXPECT_EQ(tasks.value().at(0).cannot_show, std::vector<std::string>{"parameter b: ignored"});
+}
+
 TEST_F(Tasks, AMissingOrEmptyCheckoutIsNamed) {
   EXPECT_EQ(list_tasks({kBuiltin, folder_ + "/nowhere", ""}).error().code, Code::kNotFound);
   put("README.md", "no levels");

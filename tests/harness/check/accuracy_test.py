@@ -1,4 +1,5 @@
 """Accuracy against double precision: honest work passes, cheats and lower precision do not, whatever the magnitudes."""
+import json
 import os
 import sys
 import unittest
@@ -8,7 +9,7 @@ import torch
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "harness"))
 from check import accuracy  # noqa: E402
-from check.noise import tf32  # noqa: E402
+from check.noise import UlpNoise, tf32  # noqa: E402
 from check.oracle import Oracle  # noqa: E402
 
 
@@ -68,6 +69,15 @@ class Accuracy(unittest.TestCase):
         self.assertTrue(self.judge(self.a * (1 + 1e-7), exact)["passed"])
         self.assertFalse(self.judge(self.a * (1 + 1e-4), exact)["passed"])
 
+    def test_state_that_honest_work_updates_exactly_has_no_free_bits(self):
+        count = torch.full((8,), 3.0)
+        off = count.clone()
+        off[2] = 3 * (1 + 2.0**-22)
+        for name, allowed in (("calls", False), ("output 0", True)):
+            oracle = Oracle({name: count.double()}, [{name: count}, {name: count.clone()}], 1)
+            self.assertTrue(accuracy.judge({name: count}, oracle)["passed"])
+            self.assertEqual(accuracy.judge({name: off}, oracle)["passed"], allowed)
+
     def test_says_nothing_where_honest_work_is_all_noise(self):
         noise = Oracle({"output 0": self.a.double()}, [{"output 0": self.a + torch.randn_like(self.a)}])
         answer = self.judge(self.a + torch.randn_like(self.a), noise)
@@ -93,9 +103,46 @@ class Accuracy(unittest.TestCase):
         self.assertTrue(answer["passed"])
         self.assertFalse(answer["sensitive"])
 
+    def test_zeros_and_the_best_constant_are_held_against_each_draw(self):
+        both = accuracy.judge({"output 0": 2e-4 * self.a}, Oracle({"output 0": 2e-4 * self.a.double()}, [{"output 0": 2e-4 * self.a}]))
+        self.assertEqual(both["constants_pass"], ["zeros", "constant"])  # of the official check, which a constant takes in here
+        self.assertTrue(both["sensitive"])                              # and this one does not
+        shifted = 3 + 1e-4 * self.a
+        self.assertEqual(self.judge(shifted, Oracle({"output 0": shifted.double()}, [{"output 0": shifted}]))["constants_pass"], ["constant"])
+        self.assertEqual(self.judge(self.a @ self.b)["constants_pass"], [])
+        controls = self.judge(self.a @ self.b)["tensors"][0]["controls"]
+        self.assertEqual(sorted(controls), ["constant", "zeros"])
+        zeros = torch.zeros(8, 8)
+        self.assertFalse(self.judge(zeros, Oracle({"output 0": zeros.double()}, [{"output 0": zeros}]))["sensitive"])
+
+    def test_an_infinite_error_is_written_as_a_word(self):
+        wrong = self.a @ self.b
+        wrong[0, 0] = float("inf")
+        answer = self.judge(wrong)
+        self.assertFalse(answer["passed"])
+        self.assertEqual(json.loads(json.dumps(answer, allow_nan=False))["tensors"][0]["error"], "inf")
+
     def test_refuses_a_missing_or_misshapen_tensor(self):
         self.assertFalse(accuracy.judge({}, self.oracle)["passed"])
         self.assertFalse(self.judge(torch.zeros(64, 1))["passed"])
+
+
+class Noise(unittest.TestCase):
+    def test_a_sum_that_cancels_is_off_by_ulps_of_what_it_adds_up(self):
+        x = torch.randn(1000, 64, generator=torch.Generator().manual_seed(3))
+        x[500:] = -x[:500]
+        with UlpNoise(torch.device("cpu"), 1, 8.0, operands=True):
+            disturbed = x.sum(0)
+        with UlpNoise(torch.device("cpu"), 1, 8.0):
+            result_only = x.sum(0)
+        self.assertGreater(float(disturbed.abs().median()), 5e-6)
+        self.assertLess(float(result_only.abs().median()), 5e-6)
+
+    def test_the_operand_of_a_product_and_not_its_summand_is_disturbed(self):
+        bias, a, b = torch.full((2, 2), 1e6), torch.ones(2, 3), torch.ones(3, 2)
+        with UlpNoise(torch.device("cpu"), 1, 8.0, names=(), operands=True):
+            out = torch.addmm(bias, a, b)
+        self.assertLess(float((out - 1000003).abs().max()), 0.13)  # an ulp of the result, not eight of the summand
 
 
 class Tf32(unittest.TestCase):

@@ -68,11 +68,35 @@ class Weights(unittest.TestCase):
         self.assertEqual(applicable(lstm), list(REGIMES))
         redraw(lstm, "long_memory", 1)
         forget = (lstm.bias_ih_l0 + lstm.bias_hh_l0)[8:16]
-        self.assertGreater(float(forget.mean()), 3)
+        self.assertGreater(float(forget.detach().mean()), 3)
         rnn = nn.RNN(4, 8)
         redraw(rnn, "long_memory", 1)
         product = rnn.weight_hh_l0 @ rnn.weight_hh_l0.T
         self.assertTrue(torch.allclose(product, 1.44 * torch.eye(8), atol=1e-4))
+
+    def test_one_element_of_each_parameter_is_touched_in_a_quarter_of_its_own(self):
+        before = {name: p.detach().clone().view(-1) for name, p in self.model.named_parameters()}
+        for quarter in range(4):
+            with weights(self.session(), f"touched_{quarter}", 3):
+                for name, parameter in self.model.named_parameters():
+                    now, size = parameter.detach().view(-1), parameter.numel()
+                    places = (now != before[name]).nonzero().view(-1).tolist()
+                    self.assertEqual(len(places), 1, name)
+                    self.assertTrue(size * quarter // 4 <= places[0] <= max(size * (quarter + 1) // 4, size * quarter // 4 + 1), (name, places))
+                    old, new = float(before[name][places[0]]), float(now[places[0]])
+                    self.assertGreater(abs(new), 8 * abs(old))
+                    if name == "scale":
+                        self.assertGreaterEqual(old * new, 0)  # a sign may mean something
+
+    def test_counters_stand_where_a_long_run_would_bring_them(self):
+        redraw(self.model, "redrawn", 5)
+        self.assertEqual(int(self.model.norm.num_batches_tracked), 1024)
+        redraw(self.model, "he", 5)
+        self.assertTrue(bool((self.model.norm.running_var.view(torch.int32) & 0xFFF == 0xFFF).all()))
+        self.assertTrue(bool((self.model.norm.running_var > 0.4).all()))
+
+    def test_a_model_without_weights_has_no_other_regime(self):
+        self.assertEqual(applicable(nn.ReLU()), ["as_built"])
 
     def test_an_unknown_regime_is_refused(self):
         with self.assertRaises(Failure):
@@ -89,6 +113,33 @@ class Inputs(unittest.TestCase):
             self.assertTrue(torch.equal(a[1], labels))
             self.assertEqual(a[2], 3)
             self.assertEqual(torch.equal(a[0], x), kind == "as_drawn")
+
+    def test_one_touched_element_in_a_quarter_of_its_own(self):
+        x = torch.rand(4, 100)
+        for quarter in range(4):
+            found = set()
+            for seed in range(10):
+                (y,) = input_kinds.apply(f"touched_{quarter}", [x.clone()], seed)
+                places = (x != y).view(-1).nonzero().view(-1).tolist()
+                self.assertEqual([p // 100 for p in places], [quarter])
+                self.assertEqual(float(y.view(-1)[places[0]]) < 0, quarter != 2)
+                found.update(places)
+            self.assertGreater(len(found), 5)
+
+    def test_numbers_near_one_stand_between_usual_ones(self):
+        x = torch.rand(16, 500)
+        begins = set()
+        for seed in range(20):
+            (y,) = input_kinds.apply("near_one", [x.clone()], seed)
+            changed = [i for i in range(16) if not torch.equal(x[i], y[i])]
+            self.assertEqual(len(changed), 8)
+            self.assertTrue(0 < changed[0] and changed[-1] < 15)
+            self.assertTrue(bool((y[changed] - 1).abs().max() < 0.02))
+            begins.add(changed[0])
+        self.assertGreater(len(begins), 2)
+        for shape in ((1, 64), (2, 3), (1,), (5,)):
+            (y,) = input_kinds.apply("near_one", [torch.rand(shape)], 1)
+            self.assertTrue(y.shape == torch.Size(shape) and bool(y.isfinite().all()))
 
     def test_one_outlier_in_each_tile_of_4096(self):
         (x,) = input_kinds.apply("outliers", [torch.rand(3, 4096)], 2)

@@ -119,6 +119,29 @@ extern "C" __global__ void k(float* x, int64_t n) { uint32_t i = min(threadIdx.x
         for name in ("__CUDACC_RTC__", "__TIME__", "__DATE__"):
             self.assertEqual(self.error_of(f"// one\nconst char* x = {name};")["errors"][0]["line"], 2)
 
+    def test_a_name_in_two_lines_or_behind_a_raw_string_is_seen(self):
+        for source in ("// one\nconst char* x = __TI\\\nME__;", "const char* y = R\"(\"/*)\";\nconst char* x = __TIME__; // */",
+                       "int a; /* \n*/ int b = sizeof(__TIME__);"):
+            self.assertEqual(self.error_of(source)["errors"][0]["line"], 2, source)
+        self.assertIn("write #", self.error_of("%:define A 1\n")["error"]["message"])
+        # A comment that ends in a backslash and a blank hides nothing, and a macro of three lines is one.
+        reply = self.compiler.compile("// a \\ \n#define K(x) \\\n  extern \"C\" __global__ \\ \n  void x() {}\nK(k)\n", "k")
+        self.assertTrue(reply["ok"], reply)
+
+    def test_one_name_and_two_bodies_are_two_entries_of_the_cache(self):
+        def cubin(reply: dict) -> bytes:
+            with open(reply["cubin"], "rb") as file:
+                return file.read()
+
+        text = "extern \"C\" __global__ void same(float* y) {{ y[threadIdx.x] = {}; }}"
+        first, second, again = (self.compiler.compile(text.format(value), "same") for value in ("1.f", "2.f", "1.f"))
+        self.assertNotEqual(first["key"], second["key"])
+        self.assertNotEqual(cubin(first), cubin(second))
+        self.assertEqual((again["key"], again["cached"], cubin(again)), (first["key"], True, cubin(first)))
+        # Neither do a name that is asked for and the GPU it is for share an entry.
+        other = self.compiler.ask(cmd="compile", source=text.format("1.f"), arch="sm_90", names=["same"])
+        self.assertNotEqual(other["key"], first["key"])
+
     def test_pasted_together_names_give_no_time_of_day(self):
         source = """#define PASTE(a, b) a##b
 __device__ const char* volatile text;

@@ -124,7 +124,26 @@ class Wrong(unittest.TestCase):
     def test_what_a_cpu_cannot_do_is_named(self):
         self.assertIn("clusters", self.not_emulable(kernel("kg::cluster_sync();", '#include "kagent.cuh"')))
         self.assertIn("wgmma.fence", self.not_emulable(kernel('asm volatile("wgmma.fence.sync.aligned;");')))
+        self.assertIn("not emulable: <cuda/atomic>", self.not_emulable(kernel("", "#include <cuda/atomic>")))
         self.assertIn("cuda/barrier", self.not_emulable(kernel("", "#include <cuda/barrier>")))
+
+    def test_branches_are_those_that_the_gpus_compiler_takes(self):
+        for asked in ("defined(__x86_64__) || defined(__linux__)", "defined(KAGENT_NOT_EMULABLE)", "__has_include(<cstdio>) && defined(FILENAME_MAX)",
+                      "PASTED(__x86_6, 4__)", "defined /*\n*/ __linux__"):
+            before = f"#define PASTED(a, b) a##b\n#if {asked}\n#define VALUE 1.f\n#else\n#define VALUE 2.f\n#endif\n"
+            y = self.run_one("y[threadIdx.x] = VALUE;", False, before=before)
+            self.assertEqual(float(y[0]), 2.0, asked)
+        y = self.run_one("y[threadIdx.x] = VALUE;", False, before="#if __CUDA_ARCH__ >= 900\n#define VALUE 3.f\n#endif\n")
+        self.assertEqual(float(y[0]), 3.0)
+
+    def test_own_words_of_the_cpus_compiler_are_found_however_they_are_written(self):
+        for before in ("#define P(a, b) a##b\nP(__attri, bute__)((constructor)) void f() {}", "#define A __at\\\ntribute__\nA((constructor)) void f() {}",
+                       "#define Q(x) _Pragma(#x)\nQ(GCC optimize 3)", "#define P(a, b) a##b\n__device__ void f() { P(a, sm)(\"\"); }",
+                       "#define P(a, b) a##b\n__device__ void f() { P(__buil, tin_trap)(); }"):
+            kernels = self.compiler.ask(cmd="emulate", source=kernel("", before), names=["k"])
+            self.assertFalse(kernels["ok"], before)
+            self.assertEqual(kernels["error"]["kind"], "not_emulable", before)
+            self.assertRegex(kernels["error"]["message"], "own words|asm by a macro", before)
 
     def test_a_hostile_kernel_reaches_no_file_and_no_program(self):
         # NVRTC refuses host functions; the emulated program is asked directly, as a translation gone wrong would.

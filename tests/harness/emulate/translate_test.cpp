@@ -89,6 +89,55 @@ TEST(Translate, OperandsThatMultiplyAreRefused) {
               HasSubstr("too long"));
 }
 
+TEST(ReasonIn, NamesTheHeaderThatTheAnswerIncludesAndNotOneThatItNeeds) {
+  const NotEmulable why = reason_in(
+      "In file included from /usr/local/cuda/include/cccl/cuda/std/__floating_point/fp.h:3,\n"
+      "                 from /usr/local/cuda/include/cccl/cuda/std/numeric:20,\n"
+      "                 from /tmp/kagent-emulate-x/answer.cpp:2:\n"
+      "/work/harness/emulate/include/cuda_fp8.h:2:2: error: #error \"not emulable: fp8 types\"\n");
+  EXPECT_EQ(why.reason, "<cuda/std/numeric> (fp8 types)");
+  EXPECT_EQ(why.line, 0);
+}
+
+TEST(ReasonIn, AFailureInTheEmulationsOwnHeadersIsNotTheAnswers) {
+  const NotEmulable why = reason_in(
+      "/work/harness/emulate/include/kagent_emulate/warp.h: In instantiation of 'T f(T)':\n"
+      "answer.cu:12:5:   required from here\n"
+      "/work/harness/emulate/include/kagent_emulate/warp.h:33:5: error: no match for 'operator+'\n"
+      "answer.cu:13:1: error: 'x' was not declared\n");
+  EXPECT_EQ(why.reason, "the emulation's <kagent_emulate/warp.h> does not do this: no match for 'operator+'");
+  EXPECT_EQ(why.line, 12);
+}
+
+TEST(Translate, WhatHidesACompilersOwnWordIsRefused) {
+  EXPECT_EQ(translated("const char* s = R\"(/*)\"; __attribute__((constructor)) void f(); /*)\"; */\n"),
+            "not emulable: raw strings at 0");
+  EXPECT_EQ(translated("int a;\n<:<:gnu::constructor:>:> void f();\n"), "not emulable: digraphs at 2");
+  EXPECT_EQ(translated("int a;\n__attri\\\nbute__((constructor)) void f();\n"),
+            "not emulable: the compiler's own words (__attribute__) at 2");
+  EXPECT_EQ(translated("char a = L'\"'; __attribute__((constructor)) void f(); // \"\n"),
+            "not emulable: the compiler's own words (__attribute__) at 1");
+  EXPECT_EQ(translated("/*/ */ __attribute__((constructor)) void f(); /* */\n"),
+            "not emulable: the compiler's own words (__attribute__) at 1");
+  EXPECT_THAT(translated("void f() { g<::h>(1); }\n"), HasSubstr("g<::h>"));
+}
+
+TEST(HiddenWord, IsFoundWhereMacrosAreExpanded) {
+  const auto found = hidden_word("# 1 \"own.cpp\"\n\n# 7 \"answer.cu\"\nint a;\nvoid f() { __builtin_trap(); }\n");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->reason, "the compiler's own words (__builtin_trap)");
+  EXPECT_EQ(found->line, 8);
+  EXPECT_EQ(hidden_word("# 1 \"answer.cu\"\n#pragma GCC optimize 3\n")->reason,
+            "the compiler's own words (#pragma GCC)");
+  EXPECT_EQ(hidden_word("# 1 \"answer.cu\"\nvoid f() { asm(\"nop\"); }\n")->reason, "asm by a macro");
+  EXPECT_FALSE(hidden_word("# 1 \"answer.cu\"\n#pragma unroll\nconst char* s = \"asm\";\n").has_value());
+}
+
+TEST(OwnMacrosOnly, LeavesOutWhatIsIncludedAndKeepsLines) {
+  EXPECT_EQ(own_macros_only("#include <a>\n # include \"b\" // c\nint x; // #include <c>\n"),
+            "\n\nint x; // #include <c>\n");
+}
+
 TEST(ReasonIn, NamesTheCompilersFirstComplaint) {
   EXPECT_EQ(
       reason_in("answer.cu:7:3: error: call to 'x' declared with attribute error: not emulable: clusters\n").reason,

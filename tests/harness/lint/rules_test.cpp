@@ -64,6 +64,13 @@ TEST(CachePolicy, LinesThatStayAreFlagged) {
               IsEmpty());
 }
 
+TEST(CachePolicy, NamesTheCacheThatIsAsked) {
+  const auto what = [](const char* text) { return lint_of(text, "").findings.at(0).what; };
+  EXPECT_THAT(what("ld.global.L1::evict_last.L2::128B.f32 %f1, [%rd1];"), HasSubstr("L1 cache"));
+  EXPECT_THAT(what("ld.global.L1::evict_last.L2::evict_last.f32 %f1, [%rd1];"), HasSubstr("L2 cache"));
+  EXPECT_THAT(what("prefetch.global.L2::evict_last [%rd1];"), HasSubstr("L2 cache"));
+}
+
 TEST(Others, EndsAndSleepsAndOverlap) {
   EXPECT_THAT(said(lint_of("griddepcontrol.launch_dependents; griddepcontrol.wait;", "")),
               ElementsAre("flag pdl", "flag pdl"));

@@ -136,6 +136,31 @@ class Timing(unittest.TestCase):
         two = statistics.median(Timer(Sleeper(), [[]], [0], state, warmup=3).burst(7))
         self.assertAlmostEqual(two / one, 2.0, delta=0.2)
 
+    def test_one_input_set_that_fits_into_the_l2_is_as_slow_as_rotated_ones(self):
+        class Reads(nn.Module):
+            def forward(self, x):
+                return x.amax()
+
+        def sets(count: int) -> list:
+            return [[torch.rand(5 * MIB, device="cuda")] for _ in range(count)]  # 20 MiB each
+
+        def median_ms(inputs: list) -> float:
+            return statistics.median(Timer(Eager(Reads()), inputs, list(range(len(inputs))), ModelState(nn.Identity()), warmup=3).burst(31))
+
+        warm = sets(1)
+        self.assertAlmostEqual(median_ms(warm) / median_ms(sets(12)), 1.0, delta=0.1)
+        # What a warm L2 would have given: the same events round calls between which nothing is flushed.
+        times = []
+        for _ in range(31):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda.synchronize()
+            begin.record()
+            warm[0][0].amax()
+            end.record()
+            torch.cuda.synchronize()
+            times.append(begin.elapsed_time(end))
+        self.assertLess(statistics.median(times), 0.9 * median_ms(warm))
+
     def test_peak_counts_outputs_and_scratch_but_nothing_held_before(self):
         class Wide(nn.Module):
             def forward(self, x):

@@ -1,4 +1,5 @@
 """Wrong versions of a task: the interpreter gives what eager gives, the checks tell mutants, and what nothing can tell is named."""
+import json
 import os
 import sys
 import tempfile
@@ -80,6 +81,13 @@ class Kills(unittest.TestCase):
         self.assertEqual(answer["mutants"], answer["killed"] + len(answer["survivors"]))
         for name, tensor in session.model.state_dict().items():
             self.assertTrue(torch.equal(tensor, before[name]), name)
+
+    def test_the_manifest_names_what_the_measurement_left(self):
+        with open(os.path.join(ROOT, "docs/evidence/cpu/kills.json"), encoding="utf-8") as file:
+            measured = json.load(file)
+        with open(os.path.join(ROOT, "tasks/manifest.json"), encoding="utf-8") as file:
+            named = {task["id"]: task.get("cannot_show") for task in json.load(file)["tasks"]}
+        self.assertEqual(named, {task: measured[task]["survivors"] if task in measured else None for task in named})
 
     def test_dead_work_is_named(self):
         survivors = kills(*self.open(DEAD), 40)["survivors"]
