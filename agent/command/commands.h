@@ -22,6 +22,7 @@ void add_tasks(CLI::App& program, int& exit_code);
 void add_replay(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);
 void add_audit(CLI::App& program, int& exit_code);
+void add_score(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);
 
 }  // namespace kagent

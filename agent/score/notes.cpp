@@ -1,0 +1,66 @@
+#include "agent/score/notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kagent::score {
+namespace {
+
+int samples_that(const Run& run, const Which& which) {
+  int count = 0;
+  for (const Task& task : run.tasks)
+    count += static_cast<int>(std::count_if(task.samples.begin(), task.samples.end(), which));
+  return count;
+}
+
+std::string few(int count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace
+
+std::vector<std::string> notes_of(const Run& run, const Scores& scores) {
+  std::vector<std::string> notes;
+  const auto note = [&](bool when, const std::string& text) {
+    if (when) notes.push_back(text);
+  };
+  const int begun = scores.logged;
+  note(begun < scores.tasks || scores.ended < scores.tasks,
+       fmt::format("the run is not finished: of {}, {} begun and {} ended; what is missing counts as a failure here",
+                   few(scores.tasks, "task", "tasks"), begun, scores.ended));
+  const SampleCounts& s = scores.samples;
+  note(s.undecided > 0, fmt::format("{} could not be judged where it was tried (no GPU, or not emulable): counted as "
+                                    "no success, shown as undecided",
+                                    few(s.undecided, "sample", "samples")));
+  note(s.unjudged > 0, fmt::format("{} answered and not judged yet", few(s.unjudged, "sample is", "samples are")));
+  note(s.waiting > 0, fmt::format("{} for an answer", few(s.waiting, "sample waits", "samples wait")));
+  note(s.emulated > 0, fmt::format("{} accepted by emulation on a CPU: right there, never counted as fast",
+                                   few(s.emulated, "sample was", "samples were")));
+  const int old = samples_that(run, [](const Sample& x) { return x.state == State::kAccepted && !x.counts; });
+  note(old > 0, fmt::format("{} accepted by a kagent whose verdicts did not say whether they count: fast_1 leaves them "
+                            "out; `kagent replay` judges them again",
+                            few(old, "sample was", "samples were")));
+  const int unmeasured = samples_that(run, [](const Sample& x) { return x.state == State::kAccepted && !x.speedup(); });
+  note(unmeasured > 0, fmt::format("{} accepted without a measured speed-up over eager",
+                                   few(unmeasured, "sample was", "samples were")));
+  const int other_tier = samples_that(run, [](const Sample& x) { return x.correct() && x.tier == Tier::kAny; });
+  note(other_tier > 0, fmt::format("{} right in tier `any` (narrower arithmetic) only: in no figure but that tier's",
+                                   few(other_tier, "sample is", "samples are")));
+  note(scores.context.mixed(),
+       fmt::format("times were measured in {} environments: geometric means are given for each, not over all",
+                   scores.context.timed.size()));
+  note(scores.context.models.size() > 1,
+       fmt::format("the replies name {} models: {}", scores.context.models.size(), scores.context.model_words()));
+  note(scores.cost.requests > scores.cost.replies + s.waiting,
+       fmt::format("{} asked again after an interruption",
+                   few(scores.cost.requests - scores.cost.replies - s.waiting, "request was", "requests were")));
+  note(scores.cost.usd_known < scores.cost.replies,
+       fmt::format("the cost of {} of {} is unknown and in no sum", scores.cost.replies - scores.cost.usd_known,
+                   few(scores.cost.replies, "reply", "replies")));
+  note(scores.unbiased && samples_that(run, [](const Sample&) { return true; }) < s.planned,
+       "pass@k takes samples that were planned and not drawn as failures");
+  return notes;
+}
+
+}  // namespace kagent::score

@@ -1,0 +1,68 @@
+#include "agent/score/read_run.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agent/base/json_text.h"
+
+namespace kagent::score {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMaxSamples = 1000;  // of a log: agent/run/event.h
+
+Asked asked_of(const run::RunDirectory& directory) {
+  const json& manifest = directory.manifest();
+  const json identity = object_in(manifest, "identity");
+  Asked asked;
+  asked.run = directory.folder();
+  asked.created = text_or(manifest, "created", "");
+  asked.kagent = text_or(object_in(manifest, "facts"), "kagent", "");
+  asked.model = text_or(identity, "model", "");
+  asked.protocol = text_or(identity, "protocol", "");
+  asked.prompt_set = text_or(identity, "prompt_set", "");
+  asked.prompt_set_sha256 = text_or(identity, "prompt_set_sha256", "");
+  asked.request = object_in(identity, "request").dump(-1, ' ', false, json::error_handler_t::replace);
+  asked.samples = static_cast<int>(std::clamp<std::int64_t>(integer_or(identity, "samples", 0), 0, kMaxSamples));
+  asked.stop_when_faster = flag_or(identity, "stop_when_faster", false);
+  return asked;
+}
+
+Task task_of(const std::string& id, const std::vector<json>& events) {
+  Task task;
+  task.id = id;
+  task.logged = true;
+  const run::TaskState state = run::state_of(events);
+  task.ended = state.ended;
+  for (const run::SampleState& sample : state.samples) task.samples.push_back(sample_of(sample));
+  for (const json& event : events) {
+    if (text_or(event, "kind", "") == "end") task.end_reason = text_or(event, "reason", "");
+  }
+  return task;
+}
+
+}  // namespace
+
+Result<Run> read_run(const run::RunDirectory& directory) {
+  Run run{asked_of(directory), {}};
+  const std::vector<std::string> with_log = directory.tasks();
+  const std::set<std::string> logged(with_log.begin(), with_log.end());
+  std::size_t most_samples = 0;
+  for (const json& id : directory.manifest()["identity"]["tasks"]) {
+    Task task;
+    task.id = id.get<std::string>();
+    if (logged.count(task.id) > 0) {
+      Result<run::Chain> chain = directory.read_task(task.id);
+      if (!chain) return chain.error();
+      task = task_of(task.id, chain.value().events);
+    }
+    most_samples = std::max(most_samples, task.samples.size());
+    run.tasks.push_back(std::move(task));
+  }
+  // A manifest that names fewer samples than were drawn, or none, is taken at the logs' word.
+  run.asked.samples = std::max(run.asked.samples, static_cast<int>(most_samples));
+  return run;
+}
+
+}  // namespace kagent::score
