@@ -110,7 +110,7 @@ void add_audit(CLI::App& program, int& exit_code) {
       program.add_subcommand("audit",
                              "the record of rules and the LLM judges of a run's accepted kernels (exit 0 in order, 1 "
                              "not, 2 error, 3 judges are open)");
-  command->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  add_run_argument(*command, options->run);
   CLI::Option* judge = command
                            ->add_option("--judge", options->judges,
                                         "ask this model about each accepted kernel; give it twice for two judges")

@@ -109,7 +109,7 @@ void add_log(CLI::App& program, int& exit_code) {
   command->require_subcommand(1);
   CLI::App* verify = command->add_subcommand(
       "verify", "find edits, gaps and missing files; with --head also truncation (exit 0 whole, 1 not)");
-  verify->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  add_run_argument(*verify, options->run);
   verify->add_option("--head", options->head, "the head hash that was published")->type_name("HASH");
   verify->add_flag("--json", options->json, "one JSON object");
   verify->footer("Example:\n  kagent log verify runs/first --head 3f2a...");

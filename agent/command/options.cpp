@@ -37,6 +37,13 @@ std::string run_folder(const std::string& text) {
   return bare && !std::filesystem::exists(text, ignored) ? "runs/" + text : text;
 }
 
+void add_run_argument(CLI::App& command, std::string& run) {
+  command.add_option("run", run, "the run's folder, or its name in runs/")
+      ->required()
+      ->type_name("RUN")
+      ->transform([](std::string text) { return run_folder(text); });
+}
+
 std::string gpu_name_problem(const std::string& text) {
   const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
   if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";

@@ -88,7 +88,7 @@ void add_replay(CLI::App& program, int& exit_code) {
       program.add_subcommand("replay",
                              "judge a run's answers again, without a model (exit 0 the same, 1 something "
                              "differs, 2 error, 3 nothing could be compared)");
-  command->add_option("run", options->run, "the run directory; it is only read")->required()->type_name("RUN");
+  add_run_argument(*command, options->run);
   command->add_option("--task", options->task, "this task only, e.g. 3/4")->type_name("TASK");
   command->add_option("--sample", options->sample, "this sample only")->check(CLI::Range(1, 1000));
   add_judge_options(*command, options->judge);

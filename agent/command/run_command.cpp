@@ -120,7 +120,7 @@ Result<PlannedRun> plan_judging(const JudgeRunOptions& options, const run::RunDi
 
 int judge_run(const JudgeRunOptions& options) {
   if (Result<std::pair<std::size_t, std::size_t>> shard = shard_of(options.shard); !shard) return fail(shard.error());
-  Result<run::RunDirectory> directory = run::RunDirectory::open(run_folder(options.run));
+  Result<run::RunDirectory> directory = run::RunDirectory::open(options.run);
   if (!directory) return fail(directory.error());
   Result<PlannedRun> planned = plan_judging(options, directory.value());
   if (!planned) return fail(planned.error());
@@ -161,7 +161,7 @@ void add_halves(CLI::App& program, int& exit_code) {
   auto judge_options = std::make_shared<JudgeRunOptions>();
   CLI::App* judge = program.add_subcommand(
       "judge-run", "the half of `run` that judges: needs no model and no internet (exit as generate)");
-  judge->add_option("run", judge_options->run, "the run's name or folder")->required()->type_name("RUN");
+  add_run_argument(*judge, judge_options->run);
   judge->add_option("--tasks", judge_options->tasks, "only these of the run's tasks")->delimiter(',');
   judge->add_option("--suite", judge_options->suite, "the checkout that the run's tasks are from")->type_name("DIR");
   judge->add_option("--shard", judge_options->shard, "every n-th task from the i-th on: for several machines")

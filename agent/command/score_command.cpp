@@ -21,7 +21,7 @@ struct Options {
 };
 
 int print_scores(const Options& options) {
-  auto directory = run::RunDirectory::open(run_folder(options.run));
+  auto directory = run::RunDirectory::open(options.run);
   if (!directory) return fail(directory.error());
   Result<score::Run> run = score::read_run(directory.value());
   if (!run) return fail(run.error());
@@ -43,7 +43,7 @@ int print_scores(const Options& options) {
 void add_score(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("score", "what a run comes to: correct share, fast_p, best of k, cost");
-  command->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  add_run_argument(*command, options->run);
   command->add_flag("--json", options->json, "one JSON object");
   command->add_option("--csv", options->csv, "also write a row a sample to this file")->type_name("FILE");
   command->footer("Examples:\n  kagent score runs/first\n  kagent score runs/first --json --csv first.csv");

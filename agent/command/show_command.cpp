@@ -140,7 +140,7 @@ void add_show(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       program.add_subcommand("show", "what happened in a run, in a page; or one stored text of a sample");
-  command->add_option("run", options->run, "the run directory")->required()->type_name("RUN");
+  add_run_argument(*command, options->run);
   command->add_option("task", options->task, "only this task")->type_name("TASK");
   command->add_option("--sample", options->sample, "which sample (default: the last)")->type_name("N");
   CLI::Option* prompt = command->add_flag("--prompt", options->prompt, "print the prompt that was sent");
