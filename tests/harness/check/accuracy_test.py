@@ -64,6 +64,19 @@ class Accuracy(unittest.TestCase):
         self.assertTrue(self.judge(right, product(a, self.b))["passed"])
         self.assertFalse(self.judge(cheat, product(a, self.b))["passed"])
 
+    def test_one_element_near_zero_among_few_decides_nothing(self):
+        def held(count: int, bad: int) -> bool:
+            exact = torch.ones(count, dtype=torch.double)
+            exact[:bad] = 1e-4
+            noise = 1e-5 * torch.ones(count)
+            honest = exact.float() + noise
+            honest[:bad] = exact[:bad].float() * (1 + 1e-4)  # luck: the honest run is near there
+            got = exact.float() + noise
+            return self.judge(got, Oracle({"output 0": exact}, [{"output 0": honest}], 1))["passed"]
+
+        self.assertTrue(held(128, 2))
+        self.assertFalse(held(12800, 200))
+
     def test_an_exact_reference_leaves_room_for_rounding_only(self):
         exact = Oracle({"output 0": self.a.double()}, [{"output 0": self.a}])
         self.assertTrue(self.judge(self.a * (1 + 1e-7), exact)["passed"])
