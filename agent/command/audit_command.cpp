@@ -57,9 +57,8 @@ Status ask_judges(const Options& options, const run::RunDirectory& run, const st
   auto log = run.open_audit();
   if (!log) return log.error();
   const ProgressLine progress(ProgressLine::Show::kYes);
-  const audit::AskContext context{*log.value(), run.blobs(),
-                                  text.value(), request.value(),
-                                  plan_listing, [&](std::string_view what) { progress.say(what); }};
+  const audit::AskContext context{*log.value(),    run.blobs(),  text.value(),
+                                  request.value(), plan_listing, [&](std::string_view what) { progress.say(what); }};
   for (const auto& judge : judges.value()) {
     bool checked = false;
     for (const audit::Sample& sample : samples) {

@@ -14,8 +14,8 @@ inline constexpr int kExitWaiting = 4;
 inline constexpr int kExitStopped = 5;
 
 void add_solve(CLI::App& program, int& exit_code);
-void add_run(CLI::App& program, int& exit_code);       // run
-void add_halves(CLI::App& program, int& exit_code);    // generate, judge-run
+void add_run(CLI::App& program, int& exit_code);     // run
+void add_halves(CLI::App& program, int& exit_code);  // generate, judge-run
 void add_judge(CLI::App& program, int& exit_code);
 void add_show(CLI::App& program, int& exit_code);
 void add_tasks(CLI::App& program, int& exit_code);

@@ -23,7 +23,8 @@ bool has(const std::vector<std::string>& arguments, const std::string& option) {
 std::string file_in(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == kOption && i + 1 < arguments.size()) return arguments[i + 1];
-    if (arguments[i].starts_with(std::string(kOption) + "=")) return arguments[i].substr(std::string(kOption).size() + 1);
+    if (arguments[i].starts_with(std::string(kOption) + "="))
+      return arguments[i].substr(std::string(kOption).size() + 1);
   }
   return "";
 }

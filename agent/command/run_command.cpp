@@ -129,8 +129,8 @@ int judge_run(const JudgeRunOptions& options) {
   if (!judging) return fail(judging.error());
   // Threads wait for a builder or a GPU: more than both bring nothing.
   const int in_flight = std::clamp(static_cast<int>(planned.value().tasks.size()), 1, 32);
-  return work_through({planned.value(), directory.value(), Part::kJudge, in_flight, std::nullopt, &judging.value(),
-                       {}, options.json});
+  return work_through(
+      {planned.value(), directory.value(), Part::kJudge, in_flight, std::nullopt, &judging.value(), {}, options.json});
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--samples", options.samples, "at most this many a task")
       ->check(CLI::Range(1, 5))
       ->capture_default_str();
-  command
-      .add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
+  command.add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
       ->check(CLI::IsMember({"feedback", "independent"}))
       ->capture_default_str();
   command.add_flag("--stop-when-faster", options.stop_when_faster,
@@ -178,7 +177,8 @@ int print_dry_run(const RunOptions& options, const PlannedRun& planned, const js
     bound = bound && each ? std::optional(*bound + *each * options.samples) : std::nullopt;
   }
   if (options.json) {
-    const json out = {{"tasks", tasks}, {"first_prompt_tokens", tokens}, {"cost_bound_usd", bound ? json(*bound) : json()}};
+    const json out = {
+        {"tasks", tasks}, {"first_prompt_tokens", tokens}, {"cost_bound_usd", bound ? json(*bound) : json()}};
     fmt::print("{}\n", pretty(out));
     return 0;
   }

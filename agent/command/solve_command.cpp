@@ -8,9 +8,9 @@
 
 #include "agent/base/json_text.h"
 #include "agent/command/commands.h"
+#include "agent/command/interrupt.h"
 #include "agent/command/options.h"
 #include "agent/command/progress.h"
-#include "agent/command/interrupt.h"
 #include "agent/command/request_options.h"
 #include "agent/command/verdict_text.h"
 #include "agent/llm/estimate.h"

@@ -76,13 +76,13 @@ void print_summary(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends,
   print_errors(ends);
   fmt::print("{}: {}\n", job.run.folder(), tally.line());
   const json& slots = summary["slots"];
-  if (job.judging != nullptr && job.judging->settings.crew.backend == "cuda" && slots.contains("samples_per_gpu_hour")) {
+  if (job.judging != nullptr && job.judging->settings.crew.backend == "cuda" &&
+      slots.contains("samples_per_gpu_hour")) {
     fmt::print("{} judged now, {:.0f} an hour of GPU time{}\n", slots["judged"].dump(),
                slots["samples_per_gpu_hour"].get<double>(),
-               slots.contains("occupied_while_queued")
-                   ? fmt::format("; GPUs {:.0f}% occupied while answers waited",
-                                 100 * slots["occupied_while_queued"].get<double>())
-                   : std::string());
+               slots.contains("occupied_while_queued") ? fmt::format("; GPUs {:.0f}% occupied while answers waited",
+                                                                     100 * slots["occupied_while_queued"].get<double>())
+                                                       : std::string());
   }
   const char* what = exit_code == kExitError     ? "some tasks could not go on; the same command resumes"
                      : exit_code == kExitStopped ? "stopped; the same command goes on"
@@ -124,17 +124,15 @@ int work_through(SuiteJob job) {
     const std::string spend = job.planned.price ? ", " + llm::cost_text(budget.spent_usd()) : "";
     return tally.line() + spend;
   });
-  const suite::SuiteHooks hooks{
-      [&](const Task& task, const Program& program, const Seeds& seeds, Artifacts& artifacts, const Say& say) {
-        return judge->judge(task, program, seeds, artifacts, say);
-      },
-      [&](const llm::Reply& reply) -> json {
-        const auto usd = llm::cost_usd(job.planned.price, reply.usage);
-        return usd ? json{{"usd", *usd}} : json("unknown");
-      },
-      [] { return StopOnInterrupt::asked(); },
-      [&](const std::string& task, std::string_view what) { progress.say(task, what); },
-      [&] { progress.moved(); }};
+  const suite::SuiteHooks hooks{[&](const Task& task, const Program& program, const Seeds& seeds, Artifacts& artifacts,
+                                    const Say& say) { return judge->judge(task, program, seeds, artifacts, say); },
+                                [&](const llm::Reply& reply) -> json {
+                                  const auto usd = llm::cost_usd(job.planned.price, reply.usage);
+                                  return usd ? json{{"usd", *usd}} : json("unknown");
+                                },
+                                [] { return StopOnInterrupt::asked(); },
+                                [&](const std::string& task, std::string_view what) { progress.say(task, what); },
+                                [&] { progress.moved(); }};
   const std::vector<suite::TaskEnd> ends = suite::run_suite(context, job.providers, hooks);
 
   const int exit_code = exit_code_of(ends);

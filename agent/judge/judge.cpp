@@ -54,8 +54,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Installation& installation, con
   if (!folder) return folder.error();
   judge->exchange_folder_ = folder.value();
   judge->on_phase_(settings.take_slot ? "starting tracer and compiler" : "starting tracer, compiler and workers");
-  auto crew = Crew::assemble(installation, settings.crew,
-                             settings.take_slot ? Crew::Workers::kLater : Crew::Workers::kNow);
+  auto crew =
+      Crew::assemble(installation, settings.crew, settings.take_slot ? Crew::Workers::kLater : Crew::Workers::kNow);
   if (!crew) return crew.error();
   judge->crew_ = std::move(crew).value();
   judge->open_s_ = since(begin);

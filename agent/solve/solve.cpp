@@ -62,7 +62,7 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   if (!answer) return answer.error();
   if (const auto* pending = std::get_if<llm::Pending>(&answer.value())) {
     hooks.say(fmt::format("sample {}: waiting: have {} answered in {}, then run the same command again", sample,
-                    pending->prompt_path, pending->waiting_for));
+                          pending->prompt_path, pending->waiting_for));
     return std::optional<SolveEnd>(SolveEnd::kWaiting);
   }
   if (const auto* none = std::get_if<llm::NoMore>(&answer.value())) {

@@ -58,7 +58,6 @@ using Say = std::function<void(std::string_view)>;
 // What a reply cost in USD, if known; kept in the log.
 using Price = std::function<nlohmann::json(const llm::Reply&)>;
 
-
 struct SolveHooks {
   OpenJudge open_judge;
   Price price;

@@ -7,8 +7,8 @@ Verdict not_judged(const Task& task, const JudgeSettings& settings, const Error&
   Verdict verdict;
   verdict.task = task.id;
   verdict.backend = settings.crew.backend;
-  verdict.failure = Failure{"internal", error.code == Code::kCancelled ? kStopAsked : "judge",
-                            error.message, std::nullopt, "", ""};
+  verdict.failure =
+      Failure{"internal", error.code == Code::kCancelled ? kStopAsked : "judge", error.message, std::nullopt, "", ""};
   return verdict;
 }
 

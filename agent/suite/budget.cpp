@@ -40,8 +40,7 @@ double spent_usd(const std::vector<nlohmann::json>& events, const std::optional<
 Status Budget::possible(std::optional<double> limit_usd, const std::optional<llm::Price>& price,
                         std::optional<int> max_output_tokens) {
   if (!limit_usd) return Ok{};
-  if (!price)
-    return Error{Code::kUsage, "--budget-usd needs the model's price: add it to settings/prices.toml"};
+  if (!price) return Error{Code::kUsage, "--budget-usd needs the model's price: add it to settings/prices.toml"};
   if (!max_output_tokens)
     return Error{Code::kUsage, "--budget-usd needs --max-tokens: without it a single reply has no bound"};
   return Ok{};

@@ -48,7 +48,8 @@ TaskEnd run_task(const SuiteContext& context, const Task& task, llm::Provider* p
 
 Status restore(const SuiteContext& context) {
   for (const std::string& id : context.run.tasks()) {
-    const bool ours = std::any_of(context.tasks.begin(), context.tasks.end(), [&](const Task& t) { return t.id == id; });
+    const bool ours =
+        std::any_of(context.tasks.begin(), context.tasks.end(), [&](const Task& t) { return t.id == id; });
     if (!ours) continue;  // another shard's
     Result<run::Chain> chain = context.run.read_task(id);
     if (!chain) return chain.error();

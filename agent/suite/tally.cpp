@@ -48,8 +48,12 @@ nlohmann::json Tally::json() const {
     samples += s.samples;
     open_samples -= s.ended ? samples_per_task_ : std::min(s.samples, samples_per_task_);
   }
-  nlohmann::json out = {{"tasks", tasks_},   {"done", done},       {"accepted", accepted},
-                        {"counts", counts},  {"samples", samples}, {"samples_now", samples - samples_before_},
+  nlohmann::json out = {{"tasks", tasks_},
+                        {"done", done},
+                        {"accepted", accepted},
+                        {"counts", counts},
+                        {"samples", samples},
+                        {"samples_now", samples - samples_before_},
                         {"open_samples", open_samples}};
   const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   if (samples > samples_before_ && open_samples > 0)

@@ -27,14 +27,20 @@ json accepted(double over_eager, double over_null_plan, bool counts) {
            {{"eager", {{"speedup", ratio(over_eager)}, {"peak_bytes", 400}, {"passes_official_check", true}}},
             {"null_plan", {{"speedup", ratio(over_null_plan)}}}}}};
 }
-json rejected() { return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "compile"}, {"kind", "compile_error"}}; }
+json rejected() {
+  return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "compile"}, {"kind", "compile_error"}};
+}
 json emulated() { return {{"outcome", "accepted"}, {"backend", "emulate"}, {"counts", true}, {"faster", true}}; }
 
 class ScoresOfARun : public run::RunFixture {
  protected:
   ScoresOfARun() {
-    identity_ = {{"kind", "run"},     {"tasks", {"3/1", "3/2", "3/3", "3/4"}}, {"model", "openai:x"},
-                 {"samples", 2},      {"protocol", "feedback"},                {"stop_when_faster", false},
+    identity_ = {{"kind", "run"},
+                 {"tasks", {"3/1", "3/2", "3/3", "3/4"}},
+                 {"model", "openai:x"},
+                 {"samples", 2},
+                 {"protocol", "feedback"},
+                 {"stop_when_faster", false},
                  {"request", json::object()}};
   }
   void sample(const run::RunDirectory& directory, const std::string& task, int number, const json& verdict) {
@@ -170,7 +176,8 @@ TEST_F(ScoresOfARun, TheFormsSayWhatTheyAreOf) {
   sample(directory, "3/1", 1, accepted(4, 2, true));
   const Scores s = scores(directory);
   const std::string text = to_markdown(run_, s);
-  for (const char* word : {"feedback", "x-2026", "NVIDIA H200", "fast_1"}) EXPECT_NE(text.find(word), std::string::npos) << word;
+  for (const char* word : {"feedback", "x-2026", "NVIDIA H200", "fast_1"})
+    EXPECT_NE(text.find(word), std::string::npos) << word;
   const json out = to_json(run_, s);
   EXPECT_FALSE(out.empty());
   EXPECT_NE(to_csv(run_, s).find("3/1"), std::string::npos);

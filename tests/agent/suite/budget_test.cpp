@@ -10,7 +10,7 @@ const llm::Price kPrice{"m", 1.0, 10.0, std::nullopt};  // USD per million token
 llm::Request request(const std::string& task) {
   llm::Request r;
   r.task = task;
-  r.prompt = "hello";  // one token
+  r.prompt = "hello";             // one token
   r.max_output_tokens = 100'000;  // a dollar
   return r;
 }

@@ -43,8 +43,8 @@ class Suite : public ::testing::Test {
       tasks_.push_back(task);
       ids.push_back(id);
     }
-    run_ = std::make_unique<run::RunDirectory>(
-        run::RunDirectory::create_or_resume(folder_, {{"tasks", ids}}, {}).value());
+    run_ =
+        std::make_unique<run::RunDirectory>(run::RunDirectory::create_or_resume(folder_, {{"tasks", ids}}, {}).value());
     prompts_ = load_prompt_set(KAGENT_SOURCE_DIR, "default").value();
     settings_.in_flight = 3;
     settings_.solve.max_samples = 2;
@@ -69,8 +69,10 @@ class Suite : public ::testing::Test {
                           verdict.failure = Failure{"compile", "compile_error", "no", std::nullopt, "", ""};
                         return verdict;
                       },
-                      [](const llm::Reply&) { return nlohmann::json{{"usd", 0.01}}; }, [this] { return stopped_.load(); },
-                      [](const std::string&, std::string_view) {}, [] {}});
+                      [](const llm::Reply&) {
+                        return nlohmann::json{{"usd", 0.01}};
+                      },
+                      [this] { return stopped_.load(); }, [](const std::string&, std::string_view) {}, [] {}});
   }
 
   std::string folder_ =
