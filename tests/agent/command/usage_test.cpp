@@ -32,7 +32,7 @@ TEST_P(Usage, IsOneLineThatSaysWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(
     Wrong, Usage,
     ::testing::Values(WrongUse{"", "kagent: A subcommand is required; --help shows how"},
-                      WrongUse{"frobnicate", "unknown command 'frobnicate'; the commands are solve, judge, show"},
+                      WrongUse{"frobnicate", "unknown command 'frobnicate'; the commands are solve, run, generate, judge-run, judge, show"},
                       WrongUse{"solv --task 3/4", "unknown command 'solv'; did you mean solve?"},
                       WrongUse{"log verfy runs/x", "unknown command 'verfy'; did you mean verify?"},
                       WrongUse{"tasks shw 3/4", "unknown command 'shw'; did you mean show?"},
