@@ -41,7 +41,7 @@ void add_run_argument(CLI::App& command, std::string& run) {
   command.add_option("run", run, "the run's folder, or its name in runs/")
       ->required()
       ->type_name("RUN")
-      ->transform([](std::string text) { return run_folder(text); });
+      ->transform([](const std::string& text) { return run_folder(text); });
 }
 
 std::string gpu_name_problem(const std::string& text) {
