@@ -8,7 +8,7 @@ namespace kagent::suite {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);  // between looks at `stopped`
-constexpr double kLockWait_s = 0.5;
+constexpr double kLockWaitSeconds = 0.5;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ Result<Slot> Slots::take() {
     std::shared_ptr<void> held;
     if (lock_) {
       guard.unlock();  // another process may hold it for long
-      Result<std::shared_ptr<void>> locked = lock_(gpu->name, kLockWait_s);
+      Result<std::shared_ptr<void>> locked = lock_(gpu->name, kLockWaitSeconds);
       guard.lock();
       if (!locked) {
         account();
