@@ -181,7 +181,7 @@ std::string tasks(const Run& run) {
 
 std::string cost(const Cost& c) {
   return fmt::format(
-      "## Cost\n\n{} replies to {} requests; {}; {}\n", c.replies, c.requests,
+      "## Cost\n\nreplies {}, requests {}; {}; {}\n", c.replies, c.requests,
       c.usd_known > 0 ? fmt::format("{:.4f} USD for the {} replies whose cost is known", c.usd, c.usd_known)
                       : "cost unknown",
       c.tokens_known > 0

@@ -39,13 +39,13 @@ std::vector<std::string> notes_of(const Run& run, const Scores& scores) {
                                    few(s.emulated, "sample was", "samples were")));
   const int old = samples_that(run, [](const Sample& x) { return x.state == State::kAccepted && !x.counts; });
   note(old > 0, fmt::format("{} accepted by a kagent whose verdicts did not say whether they count: fast_1 leaves them "
-                            "out; `kagent replay` judges them again",
+                            "out; kagent replay judges them again",
                             few(old, "sample was", "samples were")));
   const int unmeasured = samples_that(run, [](const Sample& x) { return x.state == State::kAccepted && !x.speedup(); });
   note(unmeasured > 0, fmt::format("{} accepted without a measured speed-up over eager",
                                    few(unmeasured, "sample was", "samples were")));
   const int other_tier = samples_that(run, [](const Sample& x) { return x.correct() && x.tier == Tier::kAny; });
-  note(other_tier > 0, fmt::format("{} right in tier `any` (narrower arithmetic) only: in no figure but that tier's",
+  note(other_tier > 0, fmt::format("{} right in tier any (narrower arithmetic) only: in no figure but that tier's",
                                    few(other_tier, "sample is", "samples are")));
   note(scores.context.mixed(),
        fmt::format("times were measured in {} environments: geometric means are given for each, not over all",

@@ -31,24 +31,24 @@ TEST_P(Usage, IsOneLineThatSaysWhatToDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Wrong, Usage,
-    ::testing::Values(WrongUse{"", "kagent: A subcommand is required; --help shows how"},
-                      WrongUse{"frobnicate", "unknown command 'frobnicate'; the commands are solve, run, generate, judge-run, judge, show"},
-                      WrongUse{"solv --task 3/4", "unknown command 'solv'; did you mean solve?"},
-                      WrongUse{"log verfy runs/x", "unknown command 'verfy'; did you mean verify?"},
-                      WrongUse{"tasks shw 3/4", "unknown command 'shw'; did you mean show?"},
-                      WrongUse{"judge --task 3/4", "--answer is required; --help shows how"},
-                      WrongUse{"judge --task 3/4 --anwser x.md", "did you mean --answer?"},
-                      WrongUse{"solve --task 3/4 --model nosuch:model", "nosuch"},
-                      WrongUse{"solve --task 3/99 --model anthropic:m", "3/99"},
-                      WrongUse{"judge --task 3/4 --answer /nonexistent/answer.md", "/nonexistent/answer.md"},
-                      WrongUse{"judge --task 3/4 --answer /", "/"},
-                      WrongUse{"show /nonexistent/run", "/nonexistent/run"},
-                      WrongUse{"log verify /nonexistent/run", "/nonexistent/run"},
-                      WrongUse{"log merge /nonexistent/run /nonexistent/copy", "/nonexistent/run"},
-                      WrongUse{"replay /nonexistent/run", "/nonexistent/run"},
-                      WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
-                      WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
-                      WrongUse{"audit", "run is required; --help shows how"}));
+    ::testing::Values(
+        WrongUse{"", "kagent: A subcommand is required; --help shows how"},
+        WrongUse{"frobnicate",
+                 "unknown command 'frobnicate'; the commands are solve, run, generate, judge-run, judge, show"},
+        WrongUse{"solv --task 3/4", "unknown command 'solv'; did you mean solve?"},
+        WrongUse{"log verfy runs/x", "unknown command 'verfy'; did you mean verify?"},
+        WrongUse{"tasks shw 3/4", "unknown command 'shw'; did you mean show?"},
+        WrongUse{"judge --task 3/4", "--answer is required; --help shows how"},
+        WrongUse{"judge --task 3/4 --anwser x.md", "did you mean --answer?"},
+        WrongUse{"solve --task 3/4 --model nosuch:model", "nosuch"},
+        WrongUse{"solve --task 3/99 --model anthropic:m", "3/99"},
+        WrongUse{"judge --task 3/4 --answer /nonexistent/answer.md", "/nonexistent/answer.md"},
+        WrongUse{"judge --task 3/4 --answer /", "/"}, WrongUse{"show /nonexistent/run", "/nonexistent/run"},
+        WrongUse{"log verify /nonexistent/run", "/nonexistent/run"},
+        WrongUse{"log merge /nonexistent/run /nonexistent/copy", "/nonexistent/run"},
+        WrongUse{"replay /nonexistent/run", "/nonexistent/run"}, WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
+        WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
+        WrongUse{"audit", "run is required; --help shows how"}));
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");

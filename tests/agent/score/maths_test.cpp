@@ -1,4 +1,8 @@
+// The figures against values worked by hand.
+
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "agent/score/bootstrap.h"
 #include "agent/score/pass_at_k.h"
@@ -7,48 +11,69 @@
 namespace kagent::score {
 namespace {
 
-TEST(PassAtK, IsTheChanceThatADrawWithoutReplacementHits) {
-  EXPECT_DOUBLE_EQ(pass_at_k(5, 0, 3), 0);
+TEST(Share, WilsonIntervalOfHalfOfTen) {
+  // z = 1.96: centre 0.5, half = 1.96 sqrt(0.025 + 0.0096036) / 1.38416 = 0.2634
+  const auto interval = Share{5, 10}.interval();
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, 0.2366, 1e-4);
+  EXPECT_NEAR(interval->high, 0.7634, 1e-4);
+}
+
+TEST(Share, WilsonIntervalAtTheEndsStaysInsideAndIsNotEmpty) {
+  // none of n: from 0 to z^2 / (n + z^2) = 3.8415 / 13.8415
+  EXPECT_NEAR(Share({0, 10}).interval()->low, 0.0, 1e-12);
+  EXPECT_NEAR(Share({0, 10}).interval()->high, 0.27753, 1e-5);
+  EXPECT_NEAR(Share({10, 10}).interval()->low, 1 - 0.27753, 1e-5);
+  EXPECT_NEAR(Share({10, 10}).interval()->high, 1.0, 1e-12);
+}
+
+TEST(Share, OfNothingHasNoInterval) {
+  EXPECT_FALSE(Share({0, 0}).interval());
+  EXPECT_EQ(Share({0, 0}).value(), 0);
+}
+
+TEST(PassAtK, IsOneMinusTheChanceThatAllMiss) {
   EXPECT_DOUBLE_EQ(pass_at_k(5, 2, 1), 0.4);
-  EXPECT_DOUBLE_EQ(pass_at_k(5, 2, 3), 0.9);  // 1 - C(3,3) / C(5,3)
-  EXPECT_DOUBLE_EQ(pass_at_k(5, 3, 3), 1);    // three draws cannot all miss
-  EXPECT_DOUBLE_EQ(pass_at_k(5, 1, 5), 1);
+  EXPECT_DOUBLE_EQ(pass_at_k(5, 2, 2), 0.7);  // 1 - C(3,2)/C(5,2) = 1 - 3/10
+  EXPECT_DOUBLE_EQ(pass_at_k(5, 2, 3), 0.9);  // 1 - 1/10
+  EXPECT_DOUBLE_EQ(pass_at_k(5, 2, 4), 1.0);  // four draws cannot all miss
+  EXPECT_DOUBLE_EQ(pass_at_k(5, 0, 5), 0.0);
+  EXPECT_DOUBLE_EQ(pass_at_k(5, 5, 1), 1.0);
 }
 
-TEST(Share, HasWilsonsInterval) {
-  const Interval half = *Share{25, 50}.interval();
-  EXPECT_NEAR(half.low, 0.3664, 5e-5);
-  EXPECT_NEAR(half.high, 0.6336, 5e-5);
-  const Interval none = *Share{0, 10}.interval();
-  EXPECT_DOUBLE_EQ(none.low, 0);
-  EXPECT_NEAR(none.high, 0.2775, 5e-5);
-  EXPECT_FALSE((Share{0, 0}.interval()));
+TEST(GeometricMean, OfOneTwoAndFourIsTwo) {
+  const Estimate estimate = geometric_mean_of({1, 2, 4});
+  EXPECT_NEAR(*estimate.value, 2.0, 1e-12);
+  EXPECT_EQ(estimate.tasks, 3);
 }
 
-TEST(GeometricMean, IsOfRatiosAndItsIntervalHoldsIt) {
-  const Estimate mean = geometric_mean_of({0.5, 2, 8});
-  EXPECT_DOUBLE_EQ(*mean.value, 2);
-  EXPECT_LT(mean.interval->low, 2);
-  EXPECT_GT(mean.interval->high, 2);
-  EXPECT_GE(mean.interval->low, 0.5);
-  EXPECT_LE(mean.interval->high, 8);
+TEST(GeometricMean, OfNothingIsNotKnownAndOfOneTaskHasNoInterval) {
   EXPECT_FALSE(geometric_mean_of({}).value);
   EXPECT_FALSE(geometric_mean_of({3}).interval);
 }
 
-TEST(Bootstrap, GivesOneLogOneInterval) {
-  const auto a = bootstrap_mean({1, 2, 3, 4});
-  const auto b = bootstrap_mean({1, 2, 3, 4});
-  EXPECT_EQ(a->low, b->low);
-  EXPECT_EQ(a->high, b->high);
-  const auto same = bootstrap_mean({7, 7, 7});
-  EXPECT_DOUBLE_EQ(same->low, 7);
-  EXPECT_DOUBLE_EQ(same->high, 7);
+TEST(Bootstrap, IsTheSameEveryTimeAndHoldsTheMean) {
+  const std::vector<double> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const auto first = bootstrap_mean(values);
+  const auto second = bootstrap_mean(values);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->low, second->low);
+  EXPECT_EQ(first->high, second->high);
+  // The mean's standard error is sqrt(8.25 / 10) = 0.908: about 5.5 +- 1.78.
+  EXPECT_NEAR(first->low, 5.5 - 1.78, 0.15);
+  EXPECT_NEAR(first->high, 5.5 + 1.78, 0.15);
 }
 
-TEST(Median, OfAnEvenNumberIsBetweenTheTwoInTheMiddle) {
-  EXPECT_DOUBLE_EQ(*median_of({9, 1, 3}), 3);
-  EXPECT_DOUBLE_EQ(*median_of({9, 1, 3, 5}), 4);
+TEST(Bootstrap, OfTwoValuesReachesBoth) {
+  // Both draws the same: a chance of 1/4 each, far above 2.5%.
+  const auto interval = bootstrap_mean({0, 1});
+  EXPECT_EQ(interval->low, 0);
+  EXPECT_EQ(interval->high, 1);
+}
+
+TEST(Median, IsTheMiddleOrTheMeanOfTheTwoInTheMiddle) {
+  EXPECT_EQ(median_of({3, 1, 2}), 2);
+  EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
   EXPECT_FALSE(median_of({}));
 }
 

@@ -1,199 +1,224 @@
+// What a run comes to, from samples written by hand.
+
 #include "agent/score/scores.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include "agent/score/forms.h"
-#include "tests/agent/run/run_fixture.h"
 
 namespace kagent::score {
 namespace {
 
 using nlohmann::json;
 
-json ratio(double r) { return {{"ratio", r}, {"low", r * 0.9}, {"high", r * 1.1}}; }
-
-// A verdict of a GPU: speed-ups over eager and the null plan.
-json accepted(double over_eager, double over_null_plan, bool counts) {
-  return {{"outcome", "accepted"},
-          {"backend", "cuda"},
-          {"faster", counts},
-          {"counts", counts},
-          {"plan", {{"tier", "tf32"}, {"library_ops", {"aten::mm"}}, {"custom_share", 0.5}}},
-          {"environment", {{"device", {{"name", "NVIDIA H200"}, {"driver", "570"}}}, {"torch", "2.11.0"}}},
-          {"candidate", {{"ms", {{"mean", 1.0}, {"median", 1.0}}}, {"peak_bytes", 100}}},
-          {"baselines",
-           {{"eager", {{"speedup", ratio(over_eager)}, {"peak_bytes", 400}, {"passes_official_check", true}}},
-            {"null_plan", {{"speedup", ratio(over_null_plan)}}}}}};
-}
-json rejected() {
-  return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "compile"}, {"kind", "compile_error"}};
-}
-json emulated() { return {{"outcome", "accepted"}, {"backend", "emulate"}, {"counts", true}, {"faster", true}}; }
-
-class ScoresOfARun : public run::RunFixture {
- protected:
-  ScoresOfARun() {
-    identity_ = {{"kind", "run"},
-                 {"tasks", {"3/1", "3/2", "3/3", "3/4"}},
-                 {"model", "openai:x"},
-                 {"samples", 2},
-                 {"protocol", "feedback"},
-                 {"stop_when_faster", false},
-                 {"request", json::object()}};
-  }
-  void sample(const run::RunDirectory& directory, const std::string& task, int number, const json& verdict) {
-    const auto log = directory.open_task(task).value();
-    if (log->events().empty()) append(*log, "start", {{"task", task}});
-    append(*log, "request", {{"sample", number}, {"prompt_sha256", log->blobs().put("prompt").value()}});
-    if (verdict == "waiting") return;
-    append(*log, "reply",
-           {{"sample", number},
-            {"answer_sha256", log->blobs().put("answer").value()},
-            {"model", "x-2026"},
-            {"usage", {{"input_tokens", 10}, {"output_tokens", 5}}},
-            {"cost", {{"usd", 0.5}}}});
-    if (!verdict.is_null()) append(*log, "verdict", {{"sample", number}, {"verdict", verdict}});
-  }
-  Scores scores(const run::RunDirectory& directory) {
-    run_ = read_run(directory).value();
-    return scores_of(run_);
-  }
-  score::Run run_;
-};
-
-TEST_F(ScoresOfARun, CountTheBestSampleOfEachTaskAndATaskWithoutALogAsAFailure) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, rejected());
-  sample(directory, "3/1", 2, accepted(4, 2, true));
-  sample(directory, "3/2", 1, accepted(2, 0.5, false));  // faster than eager only: does not count
-  sample(directory, "3/3", 1, rejected());
-  const Scores s = scores(directory);
-  EXPECT_EQ(s.tasks, 4);
-  EXPECT_EQ(s.logged, 3);
-  EXPECT_EQ(s.all.correct.hits, 2);
-  EXPECT_EQ(s.all.correct.of, 4);
-  EXPECT_EQ(s.all.counted.hits, 1);
-  ASSERT_TRUE(s.all.geomean_correct.value);
-  EXPECT_NEAR(*s.all.geomean_correct.value, std::sqrt(8), 1e-12);
-  EXPECT_NEAR(*s.all.geomean_all.value, std::pow(8, 0.25), 1e-12);
-  EXPECT_NEAR(*s.all.memory.value, 4, 1e-12);
-  EXPECT_DOUBLE_EQ(*s.all.custom_share, 0.5);
-  for (const auto& [p, share] : s.all.fast_p) EXPECT_EQ(share.hits, p < 2 ? 2 : p < 4 ? 1 : 0) << p;
-  EXPECT_EQ(s.samples.planned, 8);
-  EXPECT_EQ(s.samples.rejected, 2);
-  EXPECT_DOUBLE_EQ(s.cost.usd, 2);
-}
-
-TEST_F(ScoresOfARun, HoldTheFastestBaselineAgainstEachAnswer) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, accepted(4, 2, true));
-  sample(directory, "3/2", 1, accepted(2, 0.5, false));
-  const Scores s = scores(directory);
-  const auto against = [&](const std::string& name) {
-    for (const AgainstBaseline& a : s.all.baselines) {
-      if (a.name == name) return a;
-    }
-    return AgainstBaseline{};
+json verdict(double ratio, const char* tier = "tf32", const char* gpu = "H200") {
+  const auto timed = [](double r, std::int64_t peak) {
+    return json{{"ms", {{"mean", r}, {"median", r}}},
+                {"peak_bytes", peak},
+                {"speedup", {{"ratio", r}, {"low", r * 0.95}, {"high", r * 1.05}}}};
   };
-  EXPECT_EQ(against("eager").ratio_above.hits, 2);
-  EXPECT_EQ(against("null_plan").ratio_above.hits, 1);
-  EXPECT_EQ(against("fastest").ratio_above.hits, 1);
-  EXPECT_EQ(against("fastest that passes").ratio_above.hits, 2);  // only eager is known to pass
-  EXPECT_NEAR(*against("fastest").geomean.value, 1, 1e-12);
+  json v = {{"outcome", "accepted"}, {"backend", "cuda"}, {"faster", ratio * 0.95 > 1}};
+  v["counts"] = ratio * 0.95 > 1 && std::string(tier) == "tf32";
+  v["plan"] = {{"tier", tier}, {"library_ops", {"aten::zeros"}}, {"launches", 1}, {"custom_share", 0.5}};
+  v["environment"] = {{"device", {{"name", gpu}, {"driver", "1"}}}, {"torch", "2.11"}};
+  v["candidate"] = {{"ms", {{"mean", 1.0}, {"median", 1.0}}}, {"peak_bytes", 100}};
+  v["baselines"] = {{"eager", timed(ratio, 400)}, {"torch_compile", timed(ratio / 2, 400)}};
+  return v;
 }
 
-TEST_F(ScoresOfARun, AnEmulatedAnswerIsRightAndNeverFast) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, emulated());
-  const Scores s = scores(directory);
-  EXPECT_EQ(s.all.correct.hits, 1);
-  EXPECT_EQ(s.all.only_emulated, 1);
-  EXPECT_EQ(s.all.counted.hits, 0);
-  EXPECT_EQ(s.all.fast_p.front().second.hits, 0);
+json rejected() { return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "visible"}}; }
+
+Sample sample(int number, const json& verdict_json) {
+  run::SampleState state;
+  state.number = number;
+  state.requests = 1;
+  state.reply = json{{"model", "m"}};
+  state.verdict = json{{"verdict", verdict_json}};
+  return sample_of(state);
 }
 
-TEST_F(ScoresOfARun, LowerPrecisionIsReportedApart) {
-  const auto directory = create();
-  json narrow = accepted(9, 9, false);
-  narrow["plan"]["tier"] = "any";
-  sample(directory, "3/1", 1, narrow);
-  sample(directory, "3/1", 2, accepted(3, 3, true));
-  const Scores s = scores(directory);
-  EXPECT_NEAR(*s.all.geomean_correct.value, 3, 1e-12);
+Task task(const std::string& id, std::vector<Sample> samples) { return {id, true, true, "", std::move(samples)}; }
+
+score::Run run_of(std::vector<Task> tasks, const char* protocol = "feedback") {
+  Run run;
+  run.asked.protocol = protocol;
+  run.asked.samples = 2;
+  run.tasks = std::move(tasks);
+  return run;
 }
 
-TEST_F(ScoresOfARun, TheBestOfTheFirstKGrowsWithK) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, rejected());
-  sample(directory, "3/1", 2, accepted(4, 2, true));
-  sample(directory, "3/2", 1, accepted(2, 2, true));
-  const Scores s = scores(directory);
-  EXPECT_FALSE(s.unbiased);
-  ASSERT_EQ(s.best_of_k.size(), 2U);
-  EXPECT_DOUBLE_EQ(*s.best_of_k[0].counted.value, 0.25);
-  EXPECT_DOUBLE_EQ(*s.best_of_k[1].counted.value, 0.5);
+Share fast(const Group& group, double p) {
+  for (const auto& [threshold, share] : group.fast_p) {
+    if (threshold == p) return share;
+  }
+  return {-1, -1};
 }
 
-TEST_F(ScoresOfARun, IndependentSamplesGivePassAtK) {
-  identity_["protocol"] = "independent";
-  const auto directory = create();
-  sample(directory, "3/1", 1, rejected());
-  sample(directory, "3/1", 2, accepted(4, 2, true));
-  const Scores s = scores(directory);
-  EXPECT_TRUE(s.unbiased);
-  EXPECT_DOUBLE_EQ(*s.best_of_k[0].counted.value, 0.125);  // 1 of 2, in one task of four
-  EXPECT_DOUBLE_EQ(*s.best_of_k[1].counted.value, 0.25);
+const AgainstBaseline& against(const Group& group, const std::string& name) {
+  for (const AgainstBaseline& b : group.baselines) {
+    if (b.name == name) return b;
+  }
+  throw std::runtime_error("no baseline " + name);
 }
 
-TEST_F(ScoresOfARun, NothingOpenIsDropped) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, nullptr);
-  sample(directory, "3/2", 1, "waiting");
-  sample(directory, "3/3", 1, {{"outcome", "undecided"}, {"backend", "none"}});
-  const Scores s = scores(directory);
-  EXPECT_EQ(s.samples.unjudged, 1);
-  EXPECT_EQ(s.samples.waiting, 1);
-  EXPECT_EQ(s.samples.undecided, 1);
-  EXPECT_EQ(s.samples.not_drawn, 5);
+// 4x at the second sample; 0.5x; rejected; never begun.
+score::Run four_tasks() {
+  return run_of({task("3/1", {sample(1, verdict(2)), sample(2, verdict(4))}), task("3/2", {sample(1, verdict(0.5))}),
+                 task("3/3", {sample(1, rejected())}), Task{"3/4", false, false, "", {}}});
 }
 
-TEST_F(ScoresOfARun, TimesOfTwoGpusAreNotAveraged) {
-  const auto directory = create();
-  json other = accepted(2, 2, true);
-  other["environment"]["device"]["name"] = "NVIDIA A100";
-  sample(directory, "3/1", 1, accepted(4, 2, true));
-  sample(directory, "3/2", 1, other);
-  const Scores s = scores(directory);
-  EXPECT_TRUE(s.all.mixed);
-  EXPECT_FALSE(s.all.geomean_correct.value);
-  EXPECT_EQ(s.environments.size(), 2U);
+TEST(Scores, AreSharesOfAllTasksByTheBestSample) {
+  const Scores scores = scores_of(four_tasks());
+  EXPECT_EQ(scores.all.correct.hits, 2);
+  EXPECT_EQ(scores.all.correct.of, 4);
+  EXPECT_EQ(scores.all.counted.hits, 1);
+  EXPECT_EQ(fast(scores.all, 0).hits, 2);
+  EXPECT_EQ(fast(scores.all, 0.5).hits, 1);  // more than p, so 0.5 itself is not
+  EXPECT_EQ(fast(scores.all, 2).hits, 1);
+  EXPECT_EQ(fast(scores.all, 4).hits, 0);
+  EXPECT_EQ(scores.samples.not_drawn, 4);
 }
 
-TEST_F(ScoresOfARun, TheFormsSayWhatTheyAreOf) {
-  const auto directory = create();
-  sample(directory, "3/1", 1, accepted(4, 2, true));
-  const Scores s = scores(directory);
-  const std::string text = to_markdown(run_, s);
-  for (const char* word : {"feedback", "x-2026", "NVIDIA H200", "fast_1"})
-    EXPECT_NE(text.find(word), std::string::npos) << word;
-  const json out = to_json(run_, s);
-  EXPECT_FALSE(out.empty());
-  EXPECT_NE(to_csv(run_, s).find("3/1"), std::string::npos);
+TEST(Scores, GeometricMeansTakeFailuresAsOne) {
+  const Group group = scores_of(four_tasks()).all;
+  EXPECT_NEAR(*group.geomean_correct.value, std::sqrt(4 * 0.5), 1e-12);
+  EXPECT_NEAR(*group.geomean_all.value, std::pow(4 * 0.5, 0.25), 1e-12);
+  EXPECT_NEAR(*group.geomean_fallback.value, std::pow(4.0, 0.25), 1e-12);
+  EXPECT_NEAR(*group.memory.value, 4.0, 1e-12);
 }
 
-TEST_F(ScoresOfARun, HostileNamesStayOneInertLine) {
-  identity_["model"] = "spool:<script>|x\n# heading";
-  const auto directory = create();
-  json verdict = rejected();
-  verdict["kind"] = "=cmd|' /C calc'!A0,\n<b>";
-  sample(directory, "3/1", 1, verdict);
-  const Scores s = scores(directory);
-  const std::string text = to_markdown(run_, s);
-  EXPECT_EQ(text.find("<script>"), std::string::npos);
-  EXPECT_EQ(text.find("\n# heading"), std::string::npos);
-  EXPECT_EQ(to_csv(run_, s).find("\n<b>"), std::string::npos);
+TEST(Scores, NameEveryBaselineAndTheFastestOfEach) {
+  const Group group = scores_of(four_tasks()).all;
+  EXPECT_EQ(against(group, "eager").surely.hits, 1);
+  EXPECT_EQ(against(group, "torch_compile").surely.hits, 1);
+  EXPECT_NEAR(*against(group, "fastest").geomean.value, std::sqrt(2 * 0.25), 1e-12);
+  EXPECT_EQ(against(group, "fastest that passes").measured, 0);  // not known to pass
+}
+
+TEST(Scores, TheFastestThatPassesIsTakenOfThoseThatPass) {
+  json v = verdict(4);
+  v["baselines"]["eager"]["passes_official_check"] = true;
+  v["baselines"]["torch_compile"]["passes_official_check"] = false;
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, v)})}));
+  EXPECT_NEAR(*against(scores.all, "fastest that passes").geomean.value, 4, 1e-12);
+}
+
+TEST(Scores, AnEmulatedSampleIsRightAndNeverFast) {
+  json v = verdict(4);
+  v["backend"] = "emulate";
+  v["counts"] = true;  // what a forged log might say
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, v)})}));
+  EXPECT_EQ(scores.all.correct.hits, 1);
+  EXPECT_EQ(scores.all.only_emulated, 1);
+  EXPECT_EQ(scores.all.counted.hits, 0);
+  EXPECT_EQ(fast(scores.all, 0).hits, 0);
+}
+
+TEST(Scores, TheOtherTierIsInItsOwnFiguresOnly) {
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, verdict(4, "any"))})}));
+  EXPECT_EQ(scores.all.correct.hits, 0);
+  ASSERT_EQ(scores.tiers.size(), 1U);
+  EXPECT_EQ(scores.tiers[0].name, "any");
+  EXPECT_EQ(scores.tiers[0].correct.hits, 1);
+}
+
+TEST(Scores, ALibraryCallThatComputesMakesTheTrackLibrary) {
+  EXPECT_EQ(sample(1, verdict(2)).track, Track::kPure);  // zeros only fills memory
+  json v = verdict(2);
+  v["plan"]["library_ops"].push_back("aten::linear");
+  EXPECT_EQ(sample(1, v).track, Track::kLibrary);
+}
+
+TEST(Scores, TimesOfTwoGpusAreNotAveraged) {
+  const Scores scores =
+      scores_of(run_of({task("3/1", {sample(1, verdict(4))}), task("3/2", {sample(1, verdict(2, "tf32", "H100"))})}));
+  EXPECT_FALSE(scores.all.geomean_correct.value);
+  EXPECT_EQ(scores.all.counted.hits, 2);
+  ASSERT_EQ(scores.environments.size(), 2U);
+  EXPECT_NEAR(*scores.environments[0].geomean_correct.value, 4, 1e-12);
+  EXPECT_NE(scores.context.environment_words().find("MIXED"), std::string::npos);
+}
+
+TEST(Scores, UndecidedUnjudgedAndWaitingSamplesAreShown) {
+  Sample unjudged;
+  unjudged.state = State::kUnjudged;
+  Sample waiting;
+  waiting.state = State::kWaiting;
+  json v = verdict(2);
+  v["outcome"] = "undecided";
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, v), unjudged}), task("3/2", {waiting})}));
+  EXPECT_EQ(scores.samples.undecided, 1);
+  EXPECT_EQ(scores.samples.unjudged, 1);
+  EXPECT_EQ(scores.samples.waiting, 1);
+  EXPECT_GE(scores.notes.size(), 3U);
+}
+
+TEST(Scores, FeedbackTakesTheBestOfTheFirstK) {
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, rejected()), sample(2, verdict(4))})}));
+  ASSERT_EQ(scores.best_of_k.size(), 2U);
+  EXPECT_EQ(*scores.best_of_k[0].correct.value, 0);
+  EXPECT_EQ(*scores.best_of_k[1].correct.value, 1);
+  EXPECT_NEAR(*scores.best_of_k[1].geomean_all.value, 4, 1e-12);
+}
+
+TEST(Scores, IndependentSamplesGivePassAtK) {
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, rejected()), sample(2, verdict(4))})}, "independent"));
+  EXPECT_TRUE(scores.unbiased);
+  EXPECT_EQ(*scores.best_of_k[0].correct.value, 0.5);
+  EXPECT_EQ(*scores.best_of_k[1].correct.value, 1);
+}
+
+TEST(Scores, AVerdictFromBeforeCountsIsLeftOutOfFast1AndSaid) {
+  json v = verdict(4);
+  v.erase("counts");
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, v)})}));
+  EXPECT_EQ(scores.all.counted.hits, 0);
+  EXPECT_EQ(fast(scores.all, 1).hits, 1);
+  ASSERT_FALSE(scores.notes.empty());
+}
+
+TEST(Sample, HostileVerdictsLoseWhatCannotBe) {
+  json v = verdict(4);
+  v["baselines"]["eager"]["speedup"]["ratio"] = -1;
+  v["baselines"]["</script>"] = v["baselines"]["torch_compile"];
+  v["baselines"]["torch_compile"]["speedup"] = "fast";
+  v["candidate"]["ms"]["mean"] = std::numeric_limits<double>::infinity();
+  v["plan"]["custom_share"] = 7;
+  v["phases"] = {1, {{"phase", 3}, {"s", "x"}}};
+  const Sample s = sample(1, v);
+  EXPECT_FALSE(s.speedup());
+  EXPECT_EQ(s.baselines.size(), 2U);
+  EXPECT_FALSE(s.mean_ms);
+  EXPECT_FALSE(s.custom_share);
+  EXPECT_TRUE(s.phases_s.empty());
+}
+
+TEST(Forms, HostileNamesAreNoMarkupNoFormulaAndNoNewRow) {
+  score::Run run = four_tasks();
+  run.tasks[0].samples[0].model = "=HYPERLINK(\"x\"),<img src=x>\n|[a](b)";
+  const Scores scores = scores_of(run);
+  const std::string csv = to_csv(run, scores);
+  EXPECT_NE(csv.find("\"'=HYPERLINK(\"\"x\"\")"), std::string::npos);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6);  // a header, four samples, one task without any
+  const std::string markdown = to_markdown(run, scores);
+  EXPECT_NE(markdown.find("\\<img src=x\\>"), std::string::npos);
+  EXPECT_EQ(markdown.find("](b)"), markdown.find("\\](b)") + 1);
+}
+
+TEST(Forms, EveryFormSaysWhatItIsAScoreOf) {
+  const score::Run run = four_tasks();
+  const Scores scores = scores_of(run);
+  const json context = to_json(run, scores)["context"];
+  EXPECT_EQ(context["protocol"], "feedback");
+  EXPECT_EQ(context["environments"][0]["gpu"], "H200");
+  EXPECT_EQ(context["models_returned"][0]["model"], "m");
+  for (const char* word : {"feedback", "H200", "mean baseline time"})
+    EXPECT_NE(to_markdown(run, scores).find(word), std::string::npos) << word;
 }
 
 }  // namespace
