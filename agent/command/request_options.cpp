@@ -49,11 +49,4 @@ nlohmann::json request_identity(const RequestOptions& options) {
   return request;
 }
 
-std::string provider_word(const std::string& model) { return model.substr(0, model.find(':')); }
-
-std::string model_word(const std::string& model) {
-  const auto colon = model.find(':');
-  return colon == std::string::npos ? "" : model.substr(colon + 1);
-}
-
 }  // namespace kagent

@@ -32,8 +32,4 @@ llm::ProviderSettings provider_settings(const RequestOptions& options);
 // What the run's identity says of it.
 nlohmann::json request_identity(const RequestOptions& options);
 
-// The two halves of "provider:model".
-std::string provider_word(const std::string& model);
-std::string model_word(const std::string& model);
-
 }  // namespace kagent

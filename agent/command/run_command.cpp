@@ -28,19 +28,21 @@ int run_tasks(const Options& options, Part part) {
   Result<PlannedRun> planned = plan_run(options.run);
   if (!planned) return fail(planned.error());
   Result<Judging> judging = Error{};
-  // Where nothing is judged, prompts describe the GPU that --arch names.
-  CrewSpec prompted;
-  prompted.backend = "none";
-  prompted.arch = options.judging.judge.arch;
+  std::string backend = "none";
+  Result<nlohmann::json> device = Error{};
   if (part == Part::kAll && !options.slurm.use) {
     judging = judging_here(options.judging, options.run.small, planned.value().installation);
     if (!judging) return fail(judging.error());
-    prompted = judging.value().settings.crew;
+    backend = judging.value().settings.crew.backend;
+    device = judging.value().settings.crew.device;
+  } else {  // where nothing is judged, prompts describe the GPU that --arch names
+    CrewSpec prompted;
+    prompted.backend = backend;
+    prompted.arch = options.judging.judge.arch;
+    device = probe_device(planned.value().installation, prompted);
+    if (!device) return fail(device.error());
   }
-  if (options.run.dry_run) {
-    Result<nlohmann::json> device = probe_device(planned.value().installation, prompted);
-    return device ? print_dry_run(options.run, planned.value(), device.value()) : fail(device.error());
-  }
+  if (options.run.dry_run) return print_dry_run(options.run, planned.value(), device.value());
   const int in_flight = in_flight_of(options.run, planned.value());
   if (options.slurm.use) {
     if (Status valid = slurm::valid_options(options.slurm.options); !valid) return fail(valid.error());
@@ -48,7 +50,7 @@ int run_tasks(const Options& options, Part part) {
   }
   auto providers = make_providers(options.run, in_flight);
   if (!providers) return fail(providers.error());
-  Result<run::RunDirectory> directory = open_run(options.run, planned.value(), prompted);
+  Result<run::RunDirectory> directory = open_run(options.run, planned.value(), device.value(), backend);
   if (!directory) return fail(directory.error());
   if (options.slurm.use) {
     return run_by_slurm(options.run, planned.value(), directory.value(), options.judging.judge, in_flight,
@@ -112,8 +114,7 @@ Result<PlannedRun> plan_judging(const JudgeRunOptions& options, const run::RunDi
     planned.tasks.push_back(std::move(task).value());
   }
   planned.solve.max_samples = static_cast<int>(std::clamp<std::int64_t>(integer_or(identity, "samples", 5), 1, 5));
-  planned.solve.protocol =
-      text_or(identity, "protocol", "") == "independent" ? Protocol::kIndependent : Protocol::kFeedback;
+  planned.solve.protocol = protocol_of(text_or(identity, "protocol", ""));
   planned.solve.stop_when_faster = flag_or(identity, "stop_when_faster", false);
   return planned;
 }

@@ -23,18 +23,6 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "a KernelBench or KernelBench-Verified checkout instead of the built-in tasks")
       ->type_name("DIR");
   command.add_flag("--small", options.small, "the tasks' small forms: for machines without a GPU; never counts");
-  command.add_option("--model", options.model, "openai:NAME, anthropic:NAME, gemini:NAME, replay:RUN or spool:FOLDER")
-      ->required()
-      ->type_name("PROVIDER:MODEL");
-  command.add_option("--samples", options.samples, "at most this many a task")
-      ->check(CLI::Range(1, 5))
-      ->capture_default_str();
-  command.add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
-      ->check(CLI::IsMember({"feedback", "independent"}))
-      ->capture_default_str();
-  command.add_flag("--stop-when-faster", options.stop_when_faster,
-                   "a task ends at its first sample that is accepted and faster");
-  command.add_option("--prompt-set", options.prompt_set, "folder under prompts/")->capture_default_str();
   command
       .add_option("--budget-usd", options.budget_usd,
                   "ask nothing more when the next reply could pass this (needs a price and --max-tokens)")
@@ -48,8 +36,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("FILE");
   command.add_flag("--dry-run", options.dry_run, "print tasks, prompt tokens and a cost bound; ask nobody");
   command.add_flag("--json", options.json, "print the result as one JSON object");
-  add_request_options(command, options.request);
-  add_no_wait(command, options.request);
+  add_sampling_options(command, options);
 }
 
 Result<std::vector<Task>> find_tasks(const TaskSource& source, const std::optional<int>& level,
@@ -96,16 +83,13 @@ Result<PlannedRun> plan_run(const RunOptions& options) {
   planned.prompts = std::move(prompts).value();
   Result<llm::PriceList> prices = llm::load_prices(llm::price_files(planned.installation.root));
   if (!prices) return prices.error();
-  planned.price = llm::price_of(prices.value(), provider_word(options.model), model_word(options.model));
+  planned.price = price_of_model(prices.value(), options.model);
   if (Status possible = suite::Budget::possible(options.budget_usd, planned.price, options.request.max_tokens);
       !possible)
     return possible.error();
-  Result<llm::Request> request = request_of(options.request);
-  if (!request) return request.error();
-  planned.solve.max_samples = options.samples;
-  planned.solve.protocol = options.protocol == "feedback" ? Protocol::kFeedback : Protocol::kIndependent;
-  planned.solve.stop_when_faster = options.stop_when_faster;
-  planned.solve.request = request.value();
+  Result<SolveSettings> settings = solve_settings(options);
+  if (!settings) return settings.error();
+  planned.solve = std::move(settings).value();
   return planned;
 }
 
@@ -118,32 +102,17 @@ json identity_of(const RunOptions& options, const PlannedRun& planned) {
     ids.push_back(task.id);
     hashes[task.id] = task.source_sha256;
   }
-  return {{"kind", "run"},
-          {"tasks", ids},
-          {"task_sha256", hashes},
-          {"small", options.small},
-          {"model", options.model},
-          {"base_url", options.request.provider.base_url},
-          {"request", request_identity(options.request)},
-          {"protocol", options.protocol},
-          {"samples", options.samples},
-          {"stop_when_faster", options.stop_when_faster},
-          {"prompt_set", planned.prompts.name},
-          {"prompt_set_sha256", planned.prompts.sha256}};
+  json identity = sampling_identity(options, planned.prompts);
+  identity.update({{"kind", "run"}, {"tasks", ids}, {"task_sha256", hashes}, {"small", options.small}});
+  return identity;
 }
 
 }  // namespace
 
-Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& planned, const CrewSpec& spec) {
-  const std::string folder = run_folder(options.run);
-  json facts = {{"kagent", "0.1.0"}};
-  if (auto existing = run::RunDirectory::open(folder); !existing) {
-    Result<json> device = probe_device(planned.installation, spec);
-    if (!device) return device.error();
-    facts["device"] = device.value();
-    facts["backend"] = spec.backend;
-  }
-  return run::RunDirectory::create_or_resume(folder, identity_of(options, planned), facts);
+Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& planned, const json& device,
+                                   const std::string& backend) {
+  const json facts = {{"kagent", "0.1.0"}, {"device", device}, {"backend", backend}};
+  return run::RunDirectory::create_or_resume(run_folder(options.run), identity_of(options, planned), facts);
 }
 
 Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOptions& options, int threads) {
@@ -162,13 +131,7 @@ int print_dry_run(const RunOptions& options, const PlannedRun& planned, const js
   std::int64_t tokens = 0;
   std::optional<double> bound = 0.0;
   for (const Task& task : planned.tasks) {
-    PromptInput input;
-    input.source = prompt_source(task);
-    input.blind = task.blind;
-    input.numerics = task.numerics;
-    input.device = device;
-    input.max_samples = planned.solve.protocol == Protocol::kFeedback ? options.samples : 1;
-    Result<std::string> prompt = render_prompt(planned.prompts, input);
+    Result<std::string> prompt = first_prompt(task, planned.prompts, device, planned.solve);
     if (!prompt) return fail(prompt.error());
     const std::int64_t count = llm::estimate_tokens(prompt.value());
     tasks.push_back({{"task", task.id}, {"name", task.name}, {"prompt_tokens", count}});

@@ -9,31 +9,22 @@
 #include <vector>
 
 #include "agent/command/options.h"
-#include "agent/command/request_options.h"
-#include "agent/llm/pricing.h"
-#include "agent/prompt/prompt_set.h"
+#include "agent/command/sampling_options.h"
 #include "agent/run/run_directory.h"
-#include "agent/solve/solve.h"
 
 namespace kagent {
 
-struct RunOptions {
+struct RunOptions : SamplingOptions {
   std::string run;
   std::optional<int> level;
   std::vector<std::string> tasks;  // with `level`: both
   std::string suite;
   bool small = false;
-  std::string model;
-  std::string protocol = "feedback";
-  std::string prompt_set = "default";
-  int samples = 5;
-  bool stop_when_faster = false;
   std::optional<double> budget_usd;
   int in_flight = 8;
   std::string config;  // read before the command line is parsed: config_file.h
   bool dry_run = false;
   bool json = false;
-  RequestOptions request;
 };
 void add_run_options(CLI::App& command, RunOptions& options);
 
@@ -52,8 +43,10 @@ Result<PlannedRun> plan_run(const RunOptions& options);
 Result<std::vector<Task>> find_tasks(const TaskSource& source, const std::optional<int>& level,
                                      const std::vector<std::string>& ids);
 
-// Opens the run, or creates it with this device's facts. Errors: RunDirectory's, probe_device's.
-Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& planned, const CrewSpec& spec);
+// Opens the run, or creates it with these facts of the device that its prompts describe, and the back end that judges
+// it. Errors: RunDirectory's.
+Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& planned, const nlohmann::json& device,
+                                   const std::string& backend);
 
 // Providers for so many threads. Errors: make_provider's; the first one's check().
 Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOptions& options, int threads);

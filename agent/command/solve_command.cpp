@@ -11,30 +11,22 @@
 #include "agent/command/interrupt.h"
 #include "agent/command/options.h"
 #include "agent/command/progress.h"
-#include "agent/command/request_options.h"
+#include "agent/command/sampling_options.h"
 #include "agent/command/verdict_text.h"
 #include "agent/llm/estimate.h"
-#include "agent/llm/pricing.h"
 #include "agent/run/run_directory.h"
-#include "agent/solve/solve.h"
 
 namespace kagent {
 namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct Options : SamplingOptions {
   TaskOptions task;
   JudgeOptions judge;
-  std::string model;
   std::string run;
-  std::string prompt_set = "default";
-  std::string protocol = "feedback";
-  int samples = 5;
-  bool stop_when_faster = false;
   bool dry_run = false;
   bool json_output = false;
-  RequestOptions request;
 };
 
 // "runs/3-9-openai-gpt-x": the same command finds its run again.
@@ -47,32 +39,17 @@ std::string folder_of_run(const Options& options, const std::string& task_id) {
 }
 
 json identity_of(const Options& options, const Task& task, const PromptSet& prompts) {
-  return {{"kind", "solve"},
-          {"tasks", {task.id}},
-          {"task_sha256", task.source_sha256},
-          {"model", options.model},
-          {"base_url", options.request.provider.base_url},
-          {"request", request_identity(options.request)},
-          {"protocol", options.protocol},
-          {"samples", options.samples},
-          {"stop_when_faster", options.stop_when_faster},
-          {"prompt_set", prompts.name},
-          {"prompt_set_sha256", prompts.sha256}};
+  json identity = sampling_identity(options, prompts);
+  identity.update({{"kind", "solve"}, {"tasks", {task.id}}, {"task_sha256", task.source_sha256}});
+  return identity;
 }
 
 int print_dry_run(const Options& options, const Task& task, const PromptSet& prompts, const json& device,
-                  const llm::PriceList& prices) {
-  PromptInput input;
-  input.source = prompt_source(task);
-  input.blind = task.blind;
-  input.numerics = task.numerics;
-  input.device = device;
-  input.max_samples = options.protocol == "feedback" ? options.samples : 1;
-  Result<std::string> prompt = render_prompt(prompts, input);
+                  const SolveSettings& settings, const std::optional<llm::Price>& price) {
+  Result<std::string> prompt = first_prompt(task, prompts, device, settings);
   if (!prompt) return fail(prompt.error());
   const std::int64_t tokens = llm::estimate_tokens(prompt.value());
-  const auto bound = llm::cost_bound_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)),
-                                         tokens, options.request.max_tokens);
+  const auto bound = llm::cost_bound_usd(price, tokens, options.request.max_tokens);
   const auto all = bound ? std::optional<double>(*bound * options.samples) : std::nullopt;
   if (options.json_output) {
     const json out = {{"task", task.id},
@@ -91,7 +68,6 @@ int print_dry_run(const Options& options, const Task& task, const PromptSet& pro
 
 // What became of the run: for --json, and in words.
 json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end) {
-  const char* words[] = {"solved", "not_solved", "undecided", "waiting", "stopped"};
   json samples = json::array();
   json best;
   for (const run::SampleState& sample : log.state().samples) {
@@ -108,7 +84,7 @@ json summary_of(const run::TaskLog& log, const std::string& folder, SolveEnd end
     const bool accepted = line["outcome"] == "accepted" && line["speedup"].is_number();
     if (accepted && (best.is_null() || line["speedup"].get<double>() > best["speedup"].get<double>())) best = line;
   }
-  return {{"task", log.task_id()}, {"run", folder}, {"end", words[static_cast<int>(end)]},
+  return {{"task", log.task_id()}, {"run", folder}, {"end", to_string(end)},
           {"samples", samples},    {"best", best},  {"head", log.head()}};
 }
 
@@ -143,9 +119,7 @@ int exit_code_of(SolveEnd end) {
 }
 
 int run_solve(const Options& options, const Installation& installation, const Task& task, const PromptSet& prompts,
-              const llm::PriceList& prices) {
-  Result<llm::Request> request = request_of(options.request);
-  if (!request) return fail(request.error());
+              const SolveSettings& settings, const std::optional<llm::Price>& price) {
   auto provider = llm::make_provider(options.model, provider_settings(options.request));
   if (!provider) return fail(provider.error());
   Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.path);
@@ -169,13 +143,8 @@ int run_solve(const Options& options, const Installation& installation, const Ta
   auto log = run.value().open_task(task.id);
   if (!log) return fail(log.error());
 
-  const SolveContext context{
-      task,
-      prompts,
-      run.value().manifest()["facts"].value("device", json::object()),
-      *log.value(),
-      {options.samples, options.protocol == "feedback" ? Protocol::kFeedback : Protocol::kIndependent, Part::kAll,
-       options.stop_when_faster, request.value()}};
+  const SolveContext context{task, prompts, run.value().manifest()["facts"].value("device", json::object()),
+                             *log.value(), settings};
   const Say say = [&](std::string_view what) { progress.say(what); };
   std::shared_ptr<Judge> judge;
   const OpenJudge open_judge = [&]() -> Result<JudgeAnswer> {
@@ -186,14 +155,9 @@ int run_solve(const Options& options, const Installation& installation, const Ta
       return judge->judge(program, seeds, artifacts);
     });
   };
-  const Price price = [&](const llm::Reply& reply) -> json {
-    const auto usd =
-        llm::cost_usd(llm::price_of(prices, provider_word(options.model), model_word(options.model)), reply.usage);
-    return usd ? json{{"usd", *usd}} : json("unknown");
-  };
   const StopOnInterrupt interrupt;
-  Result<SolveEnd> end =
-      solve(context, provider.value().get(), {open_judge, price, say, [] { return StopOnInterrupt::asked(); }});
+  Result<SolveEnd> end = solve(context, provider.value().get(),
+                               {open_judge, price_by(price), say, [] { return StopOnInterrupt::asked(); }});
   if (!end) return fail(end.error().within(fmt::format("{} is whole and resumes with the same command", folder)));
   const json summary = summary_of(*log.value(), folder, end.value());
   if (options.json_output) {
@@ -213,14 +177,17 @@ int solve_task(const Options& options) {
   if (!prompts) return fail(prompts.error());
   Result<llm::PriceList> prices = llm::load_prices(llm::price_files(installation.value().root));
   if (!prices) return fail(prices.error());
-  if (Result<llm::Request> valid = request_of(options.request); !valid) return fail(valid.error());
-  if (!options.dry_run) return run_solve(options, installation.value(), task.value(), prompts.value(), prices.value());
+  const std::optional<llm::Price> price = price_of_model(prices.value(), options.model);
+  Result<SolveSettings> settings = solve_settings(options);
+  if (!settings) return fail(settings.error());
+  if (!options.dry_run)
+    return run_solve(options, installation.value(), task.value(), prompts.value(), settings.value(), price);
 
   Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.value().path);
   if (!judge_with) return fail(judge_with.error());
   Result<json> device = probe_device(installation.value(), judge_with.value().crew);
   if (!device) return fail(device.error());
-  return print_dry_run(options, task.value(), prompts.value(), device.value(), prices.value());
+  return print_dry_run(options, task.value(), prompts.value(), device.value(), settings.value(), price);
 }
 
 }  // namespace
@@ -231,24 +198,10 @@ void add_solve(CLI::App& program, int& exit_code) {
                                              "let a model solve a task in at most 5 samples (exit 0 accepted and "
                                              "faster, 1 not, 2 error, 3 undecided, 4 waiting, 5 stopped)");
   add_task_options(*command, options->task);
-  command->add_option("--model", options->model, "openai:NAME, anthropic:NAME, gemini:NAME, replay:RUN or spool:FOLDER")
-      ->required()
-      ->type_name("PROVIDER:MODEL");
   command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
       ->type_name("DIR");
-  command->add_option("--samples", options->samples, "at most this many")
-      ->check(CLI::Range(1, 5))
-      ->capture_default_str();
-  command
-      ->add_option("--protocol", options->protocol, "feedback: samples see earlier results; independent: they do not")
-      ->check(CLI::IsMember({"feedback", "independent"}))
-      ->capture_default_str();
-  command->add_flag("--stop-when-faster", options->stop_when_faster,
-                    "stop at the first sample that is accepted and faster");
-  command->add_option("--prompt-set", options->prompt_set, "folder under prompts/")->capture_default_str();
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
-  add_request_options(*command, options->request);
-  add_no_wait(*command, options->request);
+  add_sampling_options(*command, *options);
   add_judge_options(*command, options->judge);
   command->add_flag("--json", options->json_output, "print the result as one JSON object");
   command->footer(

@@ -51,10 +51,9 @@ json use_json(const suite::Slots::Use& use) {
 json summary_of(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, const suite::Tally& tally,
                 const suite::Budget& budget, const suite::Slots::Use& use) {
   json tasks = json::array();
-  const char* words[] = {"solved", "not_solved", "undecided", "waiting", "stopped"};
   for (const suite::TaskEnd& end : ends) {
     tasks.push_back({{"task", end.task},
-                     {"end", end.end ? json(words[static_cast<int>(*end.end)]) : json("error")},
+                     {"end", end.end ? json(to_string(*end.end)) : json("error")},
                      {"error", end.error.empty() ? json() : json(end.error)}});
   }
   json out = tally.json();
@@ -126,11 +125,7 @@ int work_through(SuiteJob job) {
   });
   const suite::SuiteHooks hooks{[&](const Task& task, const Program& program, const Seeds& seeds, Artifacts& artifacts,
                                     const Say& say) { return judge->judge(task, program, seeds, artifacts, say); },
-                                [&](const llm::Reply& reply) -> json {
-                                  const auto usd = llm::cost_usd(job.planned.price, reply.usage);
-                                  return usd ? json{{"usd", *usd}} : json("unknown");
-                                },
-                                [] { return StopOnInterrupt::asked(); },
+                                price_by(job.planned.price), [] { return StopOnInterrupt::asked(); },
                                 [&](const std::string& task, std::string_view what) { progress.say(task, what); },
                                 [&] { progress.moved(); }};
   const std::vector<suite::TaskEnd> ends = suite::run_suite(context, job.providers, hooks);

@@ -30,21 +30,33 @@ Result<std::vector<EarlierSample>> earlier_samples(const run::TaskLog& log) {
   return earlier;
 }
 
-Result<std::string> prompt_of(const SolveContext& context, int sample) {
+namespace {
+
+// What the prompts of all samples share. Under `independent` a prompt does not count attempts.
+PromptInput prompt_input(const Task& task, const nlohmann::json& device, const SolveSettings& settings) {
   PromptInput input;
-  input.source = prompt_source(context.task);
-  input.blind = context.task.blind;
-  input.numerics = context.task.numerics;
-  input.device = context.device;
-  input.max_samples = context.settings.max_samples;
-  input.sample = sample;
+  input.source = prompt_source(task);
+  input.blind = task.blind;
+  input.numerics = task.numerics;
+  input.device = device;
+  input.max_samples = settings.protocol == Protocol::kFeedback ? settings.max_samples : 1;
+  return input;
+}
+
+}  // namespace
+
+Result<std::string> first_prompt(const Task& task, const PromptSet& prompts, const nlohmann::json& device,
+                                 const SolveSettings& settings) {
+  return render_prompt(prompts, prompt_input(task, device, settings));
+}
+
+Result<std::string> prompt_of(const SolveContext& context, int sample) {
+  PromptInput input = prompt_input(context.task, context.device, context.settings);
   if (context.settings.protocol == Protocol::kFeedback) {
+    input.sample = sample;
     Result<std::vector<EarlierSample>> earlier = earlier_samples(context.log);
     if (!earlier) return earlier.error();
     input.earlier = std::move(earlier).value();
-  } else {
-    input.sample = 1;
-    input.max_samples = 1;  // the prompt does not count attempts
   }
   return render_prompt(context.prompts, input);
 }

@@ -169,6 +169,22 @@ run::SampleState state_of(const run::TaskLog& log, int sample) {
 
 }  // namespace
 
+const char* to_string(SolveEnd end) {
+  switch (end) {
+    case SolveEnd::kSolved:
+      return "solved";
+    case SolveEnd::kNotSolved:
+      return "not_solved";
+    case SolveEnd::kUndecided:
+      return "undecided";
+    case SolveEnd::kWaiting:
+      return "waiting";
+    case SolveEnd::kStopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
 Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, const SolveHooks& hooks) {
   run::TaskLog& log = context.log;
   if (log.state().ended) return end_of(log.state());

@@ -43,6 +43,9 @@ enum class SolveEnd {
   kStopped,    // asked to stop, or the budget is used up; the same command goes on later
 };
 
+// "solved", "not_solved", "undecided", "waiting", "stopped".
+const char* to_string(SolveEnd end);
+
 struct SolveContext {
   const Task& task;
   const PromptSet& prompts;
@@ -74,8 +77,11 @@ struct SolveHooks {
 // after any of them.
 Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, const SolveHooks& hooks);
 
-// The prompt of a sample, as `solve` would send it: for --dry-run too.
+// The prompt of a sample, as `solve` sends it.
 Result<std::string> prompt_of(const SolveContext& context, int sample);
+// That of a task's first sample, which needs no log: for --dry-run.
+Result<std::string> first_prompt(const Task& task, const PromptSet& prompts, const nlohmann::json& device,
+                                 const SolveSettings& settings);
 
 // The samples that an answered and judged log holds, as feedback needs them. Errors: a blob is missing.
 Result<std::vector<EarlierSample>> earlier_samples(const run::TaskLog& log);

@@ -13,10 +13,8 @@ from check import oracle, sensitivity  # noqa: E402
 from check.input_kinds import TOUCHED  # noqa: E402
 from check.noise import tf32  # noqa: E402
 from check.weights import weights  # noqa: E402
-from model.build import build_model  # noqa: E402
-from model.load import load_task  # noqa: E402
+from model import commands  # noqa: E402
 from model.session import Session  # noqa: E402
-from model.state import ModelState  # noqa: E402
 
 RELU = """
 import torch
@@ -57,9 +55,7 @@ class Sensitivity(unittest.TestCase):
             file.write(source)
             file.flush()
             session = Session("reference", "cpu", "")
-            session.task = load_task(file.name)
-            session.model = build_model(session.task, 42, session.device)
-            session.state = ModelState(session.model)
+            commands.task(session, {"file": file.name, "seed": 42})
             told = []
             for name in TOUCHED:
                 base = sensitivity.base_of(session, seed)

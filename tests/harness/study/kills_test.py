@@ -10,11 +10,9 @@ import torch
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "harness"))
 from check.structure import flatten  # noqa: E402
-from model.build import build_model  # noqa: E402
+from model import commands  # noqa: E402
 from model.inputs import tensors_of  # noqa: E402
-from model.load import load_task  # noqa: E402
 from model.session import Session  # noqa: E402
-from model.state import ModelState  # noqa: E402
 from study.interpret import Interpreter  # noqa: E402
 from study.kills import kills  # noqa: E402
 from tracer.task import Task as TracedTask  # noqa: E402
@@ -56,9 +54,7 @@ class Kills(unittest.TestCase):
             file.write(source)
             file.flush()
             session = Session("reference", "cpu", "")
-            session.task = load_task(file.name)
-            session.model = build_model(session.task, 42, session.device)
-            session.state = ModelState(session.model)
+            commands.task(session, {"file": file.name, "seed": 42})
             return session, TracedTask(file.name).trace(None, 1 << 20)
 
     def test_the_interpreter_is_bit_equal_to_eager(self):

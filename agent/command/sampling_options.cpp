@@ -1,0 +1,58 @@
+#include "agent/command/sampling_options.h"
+
+#include <utility>
+
+namespace kagent {
+
+void add_sampling_options(CLI::App& command, SamplingOptions& options) {
+  command.add_option("--model", options.model, "openai:NAME, anthropic:NAME, gemini:NAME, replay:RUN or spool:FOLDER")
+      ->required()
+      ->type_name("PROVIDER:MODEL");
+  command.add_option("--samples", options.samples, "at most this many a task")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
+  command.add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
+      ->check(CLI::IsMember({"feedback", "independent"}))
+      ->capture_default_str();
+  command.add_flag("--stop-when-faster", options.stop_when_faster,
+                   "a task ends at its first sample that is accepted and faster");
+  command.add_option("--prompt-set", options.prompt_set, "folder under prompts/")->capture_default_str();
+  add_request_options(command, options.request);
+  add_no_wait(command, options.request);
+}
+
+Protocol protocol_of(const std::string& text) {
+  return text == "independent" ? Protocol::kIndependent : Protocol::kFeedback;
+}
+
+Result<SolveSettings> solve_settings(const SamplingOptions& options) {
+  Result<llm::Request> request = request_of(options.request);
+  if (!request) return request.error();
+  return SolveSettings{options.samples, protocol_of(options.protocol), Part::kAll, options.stop_when_faster,
+                       std::move(request).value()};
+}
+
+nlohmann::json sampling_identity(const SamplingOptions& options, const PromptSet& prompts) {
+  return {{"model", options.model},
+          {"base_url", options.request.provider.base_url},
+          {"request", request_identity(options.request)},
+          {"protocol", options.protocol},
+          {"samples", options.samples},
+          {"stop_when_faster", options.stop_when_faster},
+          {"prompt_set", prompts.name},
+          {"prompt_set_sha256", prompts.sha256}};
+}
+
+std::optional<llm::Price> price_of_model(const llm::PriceList& prices, const std::string& model) {
+  const std::size_t colon = model.find(':');
+  return llm::price_of(prices, model.substr(0, colon), colon == std::string::npos ? "" : model.substr(colon + 1));
+}
+
+Price price_by(std::optional<llm::Price> price) {
+  return [price = std::move(price)](const llm::Reply& reply) -> nlohmann::json {
+    const auto usd = llm::cost_usd(price, reply.usage);
+    return usd ? nlohmann::json{{"usd", *usd}} : nlohmann::json("unknown");
+  };
+}
+
+}  // namespace kagent
