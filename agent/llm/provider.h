@@ -102,6 +102,9 @@ class Provider {
   // Errors: kAuth, kUsage (model name, address), kTransport (unreachable), kNotFound, kIo.
   virtual Status check() = 0;
 
+  // Whether a request that got Pending stands until it is answered, so that asking again is still that request.
+  [[nodiscard]] virtual bool requests_stand() const { return false; }
+
   // Retries inside; an error means that no reply was had.
   // Errors: kAuth, kUsage, kTransport, kTimeout, kBusy (rate limit to the end), kParse, kCancelled, kNotFound, kIo.
   virtual Result<Answer> complete(const Request& request, Progress& progress) = 0;

@@ -32,6 +32,8 @@ class SpoolProvider : public Provider {
 
   [[nodiscard]] std::string name() const override { return "spool:" + settings_.folder; }
 
+  [[nodiscard]] bool requests_stand() const override { return true; }
+
   Status check() override {
     if (Status made = make_folder(settings_.folder); !made) return made;
     Result<nlohmann::json> stated = read_identity(in_folder("spool.json"));

@@ -32,6 +32,12 @@ class LoggedProgress : public llm::Progress {
   Status failed_ = Ok{};
 };
 
+run::SampleState state_of(const run::TaskLog& log, int sample) {
+  const run::TaskState state = log.state();
+  const auto index = static_cast<std::size_t>(sample - 1);
+  return index < state.samples.size() ? state.samples[index] : run::SampleState{sample, "", 0, {}, {}, {}};
+}
+
 // One reply in the log, or why there is none. nullopt: answered.
 Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& provider, int sample,
                                     const SolveHooks& hooks) {
@@ -50,8 +56,9 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
       return std::optional<SolveEnd>(SolveEnd::kStopped);
     }
   }
-  json logged = {{"sample", sample}, {"prompt_sha256", prompt_sha256.value()}, {"provider", provider.name()}};
-  if (Status status = context.log.append("request", logged); !status) return status.error();
+  const bool stands = provider.requests_stand() && state_of(context.log, sample).prompt_sha256 == prompt_sha256.value();
+  const json logged = {{"sample", sample}, {"prompt_sha256", prompt_sha256.value()}, {"provider", provider.name()}};
+  if (Status status = stands ? Ok{} : context.log.append("request", logged); !status) return status.error();
 
   hooks.say(fmt::format("sample {}: asking {}", sample, provider.name()));
   LoggedProgress progress(context.log, sample, hooks);
@@ -159,12 +166,6 @@ Status start(const SolveContext& context) {
   const json body = {
       {"task", context.task.id}, {"task_sha256", source.value()}, {"prompt_set", context.prompts.sha256}};
   return context.log.append("start", body);
-}
-
-run::SampleState state_of(const run::TaskLog& log, int sample) {
-  const run::TaskState state = log.state();
-  const auto index = static_cast<std::size_t>(sample - 1);
-  return index < state.samples.size() ? state.samples[index] : run::SampleState{sample, "", 0, {}, {}, {}};
 }
 
 }  // namespace
