@@ -44,7 +44,7 @@ Task task_of(const std::string& id, const std::vector<json>& events) {
 
 }  // namespace
 
-Result<Run> read_run(const run::RunDirectory& directory) {
+Run read_what_can_be(const run::RunDirectory& directory) {
   Run run{asked_of(directory), {}};
   const std::vector<std::string> with_log = directory.tasks();
   const std::set<std::string> logged(with_log.begin(), with_log.end());
@@ -54,14 +54,25 @@ Result<Run> read_run(const run::RunDirectory& directory) {
     task.id = id.get<std::string>();
     if (logged.count(task.id) > 0) {
       Result<run::Chain> chain = directory.read_task(task.id);
-      if (!chain) return chain.error();
-      task = task_of(task.id, chain.value().events);
+      if (chain) {
+        task = task_of(task.id, chain.value().events);
+      } else {
+        task.damage = chain.error();
+      }
     }
     most_samples = std::max(most_samples, task.samples.size());
     run.tasks.push_back(std::move(task));
   }
   // A manifest that names fewer samples than were drawn, or none, is taken at the logs' word.
   run.asked.samples = std::max(run.asked.samples, static_cast<int>(most_samples));
+  return run;
+}
+
+Result<Run> read_run(const run::RunDirectory& directory) {
+  Run run = read_what_can_be(directory);
+  for (const Task& task : run.tasks) {
+    if (task.damage) return *task.damage;
+  }
   return run;
 }
 

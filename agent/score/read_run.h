@@ -1,6 +1,7 @@
 // A run directory as scores need it: every task that the run is about, with or without a log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct Task {
   bool logged = false;  // has a log; a task without one is a failure so far
   bool ended = false;
   std::string end_reason;
-  std::vector<Sample> samples;  // numbers 1, 2, ...
+  std::vector<Sample> samples;    // numbers 1, 2, ...
+  std::optional<Error> damage{};  // why its log could not be read; the task is then as if it had none
 };
 
 // What was asked for, from the manifest.
@@ -39,7 +41,9 @@ struct Run {
   std::vector<Task> tasks;  // in the manifest's order
 };
 
-// Errors: a log is damaged (kParse), kIo.
+// As much of it as can be read: never fails, a task whose log cannot be read has `damage`.
+Run read_what_can_be(const run::RunDirectory& directory);
+// All of it. Errors: a log is damaged (kParse), kIo.
 Result<Run> read_run(const run::RunDirectory& directory);
 
 }  // namespace kagent::score

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "agent/base/json_text.h"
-#include "agent/command/plan_listing.h"
+#include "agent/judge/plan_listing.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/check.h"
 #include "agent/prompt/render.h"

@@ -1,4 +1,4 @@
-#include "agent/command/plan_listing.h"
+#include "agent/judge/plan_listing.h"
 
 #include <fmt/format.h>
 
