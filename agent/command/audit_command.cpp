@@ -11,9 +11,9 @@
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
-#include "agent/judge/plan_listing.h"
 #include "agent/command/progress.h"
 #include "agent/command/request_options.h"
+#include "agent/judge/plan_listing.h"
 
 namespace kagent {
 namespace {

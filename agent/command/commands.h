@@ -23,6 +23,7 @@ void add_replay(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);
 void add_audit(CLI::App& program, int& exit_code);
 void add_score(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);
 
 }  // namespace kagent

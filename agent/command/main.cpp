@@ -100,6 +100,7 @@ int run(int argc, char** argv) {
   add_log(program, exit_code);
   add_audit(program, exit_code);
   add_score(program, exit_code);
+  add_report(program, exit_code);
   add_doctor(program, exit_code);
   if (const auto unknown = unknown_command(program, argc, argv)) {
     fmt::print(stderr, "kagent: {}\n", *unknown);

@@ -12,8 +12,8 @@
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
-#include "agent/judge/plan_listing.h"
 #include "agent/command/verdict_text.h"
+#include "agent/judge/plan_listing.h"
 #include "agent/run/run_directory.h"
 
 namespace kagent {

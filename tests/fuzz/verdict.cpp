@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "agent/base/json_text.h"
-#include "agent/judge/plan_listing.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/check.h"
+#include "agent/judge/plan_listing.h"
 #include "agent/prompt/render.h"
 #include "tests/fuzz/require.h"
 

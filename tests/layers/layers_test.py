@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 EMULATED = "harness/emulate/include"  # where an emulated answer's own headers are found
 # What each folder of C++ may include of ours. Within a layer, lower ones do not include higher ones.
-AGENT_ORDER = ["base", "answer", "task", "llm", "run", "prompt", "judge", "slurm", "solve", "suite", "audit", "score", "replay",
+AGENT_ORDER = ["base", "answer", "task", "llm", "run", "prompt", "judge", "slurm", "solve", "suite", "audit", "score", "replay", "report",
                "doctor", "command"]
 
 
