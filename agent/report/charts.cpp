@@ -73,7 +73,7 @@ Html swatch(std::size_t index) {
 }
 
 Html bar_chart(const std::vector<BarGroup>& groups, const std::vector<std::string>& baselines) {
-  constexpr double kBar = 9;
+  constexpr double kBar = 12;
   constexpr double kGap = 12;
   LogScale scale;
   double height = 26;
@@ -105,7 +105,7 @@ Html bar_chart(const std::vector<BarGroup>& groups, const std::vector<std::strin
       out << rectangle(from, y + 0.5, to - from, kBar - 2, colour(index));
       const double middle = y + kBar / 2 - 0.5;
       out << line(scale.x(bar.low), middle, scale.x(bar.high), middle, "err");
-      out << label(std::max(to, scale.x(bar.high)) + 5, y + kBar - 1.5, "value", score::times_words(bar.ratio));
+      out << label(std::max(to, scale.x(bar.high)) + 5, y + kBar - 2.5, "value", score::times_words(bar.ratio));
       y += kBar;
     }
     y += kGap;

@@ -46,12 +46,13 @@ th:last-child,td:last-child{padding-right:0}
 thead th{color:var(--soft);font-weight:500;font-size:.8rem;white-space:nowrap}
 tbody th{font-weight:500;min-width:7rem}
 .num{text-align:right;white-space:nowrap}
-td{overflow-wrap:anywhere;min-width:3.5rem}
+td,tbody th{overflow-wrap:break-word;max-width:40rem}
+td:not(.num){min-width:7rem}
 figure{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem}
-figure svg{display:block;width:100%;min-width:34rem;height:auto}
+figure svg{display:block;width:100%;min-width:34rem;max-width:56rem;height:auto;margin:0 auto}
 svg text{font-size:11px;fill:var(--soft);font-family:inherit}
 svg .name{fill:var(--ink);font-size:12px}
-svg .value{fill:var(--ink);font-size:9px}
+svg .value{fill:var(--ink);font-size:10px}
 .mid{text-anchor:middle}.end{text-anchor:end}
 .grid{stroke:var(--line)}.one{stroke:var(--soft)}.err{stroke:var(--ink);stroke-width:1.2}
 .curve{fill:none;stroke:var(--f0);stroke-width:2}.band{fill:var(--f0);opacity:.15}.dot{fill:var(--f0)}
