@@ -13,6 +13,7 @@ readonly build_packages=(g++ cmake ninja-build ccache libcurl4-openssl-dev nlohm
 readonly venv_packages=(python3 python3-venv)
 readonly fuzz_packages=(clang-14)
 readonly test_packages=(clang-format-14 clang-tidy-14 git)
+readonly browser_packages=(chromium-headless-shell fonts-dejavu-core)  # continuous integration only; Ubuntu has no such packages
 readonly cluster_packages=(slurmctld slurmd slurm-client munge)  # continuous integration only: they bring services
 
 # One set-up or build at a time in this checkout. The lock goes with the process that holds it, however it ends.

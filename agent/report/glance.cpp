@@ -49,7 +49,8 @@ void estimate_row(Table& table, std::string_view name, const Estimate& e, bool m
              text(e.value ? score::times_words(*e.value)
                   : mixed ? "see each environment"
                           : "not known"),
-             text(interval_words(e.interval, false)), text(fmt::format("{} {}", e.tasks, e.tasks == 1 ? "task" : "tasks"))});
+             text(interval_words(e.interval, false)),
+             text(fmt::format("{} {}", e.tasks, e.tasks == 1 ? "task" : "tasks"))});
 }
 
 Html identity(const Gathered& all) {

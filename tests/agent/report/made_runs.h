@@ -39,14 +39,17 @@ inline std::string all_hostile() {
 inline std::string answer_of(const std::string& extra, int lines) {
   std::string cuda = "// " + extra + "\n__global__ void k(const float* x, float* y) {\n";
   for (int i = 0; i < lines; ++i) cuda += fmt::format("  y[{}] = x[{}] * {}.5f + \"s\"[0];  // line {}\n", i, i, i, i);
-  return "Here it is. " + extra + "\n\n```cuda\n" + cuda + "}\n```\n\n```python\nclass ModelNew(Model):\n    def forward(self, x):\n        # " + extra +
+  return "Here it is. " + extra + "\n\n```cuda\n" + cuda +
+         "}\n```\n\n```python\nclass ModelNew(Model):\n    def forward(self, x):\n        # " + extra +
          "\n        return x\n```\n";
 }
 
 inline nlohmann::json accepted(double ratio, const std::string& extra) {
   using nlohmann::json;
   const auto timed = [](double r) {
-    return json{{"ms", {{"mean", r}, {"median", r}}}, {"peak_bytes", 400}, {"speedup", {{"ratio", r}, {"low", r * 0.97}, {"high", r * 1.03}}}};
+    return json{{"ms", {{"mean", r}, {"median", r}}},
+                {"peak_bytes", 400},
+                {"speedup", {{"ratio", r}, {"low", r * 0.97}, {"high", r * 1.03}}}};
   };
   json v = {{"outcome", "accepted"}, {"backend", "cuda"}, {"faster", ratio > 1.1}, {"counts", ratio > 1.1}};
   v["plan"] = {{"tier", "tf32"}, {"library_ops", json::array()}, {"launches", 1}, {"custom_share", 0.9}};
@@ -54,16 +57,26 @@ inline nlohmann::json accepted(double ratio, const std::string& extra) {
   v["candidate"] = {{"ms", {{"mean", 1.0}, {"median", 1.0}}}, {"peak_bytes", 100}};
   v["baselines"] = {{"eager", timed(ratio)}, {"graphed_eager", timed(ratio * 0.8)}, {"null_plan", timed(ratio * 0.9)}};
   for (const char* rule : {"readable_code", "official_check", "accuracy", "sensitivity", "ghost"})
-    v["rules"].push_back({{"rule", rule}, {"version", 2}, {"outcome", "pass"}, {"what", "nothing found " + extra}, {"evidence", {{"seen", extra}}}});
-  v["profile"]["plan"]["kernels"] = {{{"name", extra + "k"}, {"share", 1.0}, {"ms", 0.9}, {"count", 1}, {"step", 0}, {"line", 3}}};
+    v["rules"].push_back({{"rule", rule},
+                          {"version", 2},
+                          {"outcome", "pass"},
+                          {"what", "nothing found " + extra},
+                          {"evidence", {{"seen", extra}}}});
+  v["profile"]["plan"]["kernels"] = {
+      {{"name", extra + "k"}, {"share", 1.0}, {"ms", 0.9}, {"count", 1}, {"step", 0}, {"line", 3}}};
   v["compile"]["kernels"][extra + "k"] = {{"registers", 32}};
-  v["visible"] = {{{"seed", 42}, {"scale", 1.0}, {"calls", 1}, {"passed", true}, {"outputs", {{{"name", extra}, {"max_abs", 1e-6}}}}}};
+  v["visible"] = {{{"seed", 42},
+                   {"scale", 1.0},
+                   {"calls", 1},
+                   {"passed", true},
+                   {"outputs", {{{"name", extra}, {"max_abs", 1e-6}}}}}};
   v["phases"] = {{{"phase", "compile"}, {"s", 1.5}}, {{"phase", "time"}, {"s", 2.5}}};
   return v;
 }
 
 inline nlohmann::json rejected(const std::string& reason) {
-  return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "visible"}, {"kind", "mismatch"}, {"reason", reason}, {"line", 3}, {"block", "cuda"}};
+  return {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "visible"}, {"kind", "mismatch"},
+          {"reason", reason},      {"line", 3},         {"block", "cuda"}};
 }
 
 inline nlohmann::json emulated() {
@@ -76,10 +89,15 @@ inline nlohmann::json emulated() {
 // A run that is written sample by sample.
 class MadeRun {
  public:
-  MadeRun(const std::string& folder, const std::vector<std::string>& tasks, int samples, const std::string& model = "openai:m")
+  MadeRun(const std::string& folder, const std::vector<std::string>& tasks, int samples,
+          const std::string& model = "openai:m")
       : run_(run::RunDirectory::create_or_resume(folder,
-                                                 {{"tasks", tasks}, {"model", model}, {"protocol", "feedback"}, {"samples", samples},
-                                                  {"prompt_set", "default"}, {"prompt_set_sha256", std::string(64, 'a')}},
+                                                 {{"tasks", tasks},
+                                                  {"model", model},
+                                                  {"protocol", "feedback"},
+                                                  {"samples", samples},
+                                                  {"prompt_set", "default"},
+                                                  {"prompt_set_sha256", std::string(64, 'a')}},
                                                  {{"kagent", "0.1.0"}})
                  .value()) {}
 
@@ -95,12 +113,19 @@ class MadeRun {
     append("request", {{"sample", ++sample_}, {"prompt_sha256", blob(prompt)}, {"provider", "openai"}});
   }
   void reply(const std::string& answer, const std::string& model = "m-1") {
-    append("reply", {{"sample", sample_}, {"answer_sha256", blob(answer)}, {"model", model}, {"provider", "openai"}, {"cost", {{"usd", 0.01}}},
+    append("reply", {{"sample", sample_},
+                     {"answer_sha256", blob(answer)},
+                     {"model", model},
+                     {"provider", "openai"},
+                     {"cost", {{"usd", 0.01}}},
                      {"usage", {{"input_tokens", 1000}, {"output_tokens", 200}}}});
   }
-  void verdict(nlohmann::json verdict, const std::string& plan = R"({"forward":[{"launch":"k","grid":[1,1,1],"block":[32,1,1],"args":[]}]})") {
+  void verdict(nlohmann::json verdict,
+               const std::string& plan = R"({"forward":[{"launch":"k","grid":[1,1,1],"block":[32,1,1],"args":[]}]})") {
     append("judge", {{"sample", sample_}});
-    append("verdict", {{"sample", sample_}, {"verdict", std::move(verdict)}, {"artifacts", {{"plan.json", blob(plan)}, {"compile.log", blob("")}}}});
+    append("verdict", {{"sample", sample_},
+                       {"verdict", std::move(verdict)},
+                       {"artifacts", {{"plan.json", blob(plan)}, {"compile.log", blob("")}}}});
   }
   void end() { append("end", {{"reason", "all samples used"}}); }
 
@@ -120,14 +145,16 @@ class MadeRun {
 
 inline std::string first_prompt(int lines) {
   std::string prompt = "You write CUDA kernels.\nThis is attempt 1 of at most 5.\n";
-  for (int i = 0; i < lines; ++i) prompt += fmt::format("Line {} of what every prompt says, with some words in it.\n", i);
+  for (int i = 0; i < lines; ++i)
+    prompt += fmt::format("Line {} of what every prompt says, with some words in it.\n", i);
   return prompt;
 }
 
 // Every text that a model, a compiler or a server could have written is hostile.
 inline void make_hostile(const std::string& folder) {
   MadeRun made(folder, {"3/1", "3/2", "<script>document.title='ran'</script>"}, 2, "openai:" + hostile_texts()[0]);
-  const std::string bad = nlohmann::json::parse(nlohmann::json(all_hostile()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const std::string bad = nlohmann::json::parse(
+      nlohmann::json(all_hostile()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   made.begin("3/1");
   made.ask(first_prompt(20) + all_hostile());
   made.reply(answer_of(all_hostile(), 20), bad);
@@ -139,8 +166,16 @@ inline void make_hostile(const std::string& folder) {
   made.begin("3/2");
   made.ask(all_hostile());
   made.reply(all_hostile(), bad);
-  made.verdict({{"outcome", "rejected"}, {"stage", 3}, {"rules", {1, "x", {{"rule", {1}}}}}, {"visible", {1, nullptr}}, {"profile", {{"plan", 3}}},
-                {"compile", {{"kernels", {{"k", 7}}}}}, {"baselines", "none"}, {"phases", {3}}, {"line", 1e300}, {"warnings", {bad, 4}}},
+  made.verdict({{"outcome", "rejected"},
+                {"stage", 3},
+                {"rules", {1, "x", {{"rule", {1}}}}},
+                {"visible", {1, nullptr}},
+                {"profile", {{"plan", 3}}},
+                {"compile", {{"kernels", {{"k", 7}}}}},
+                {"baselines", "none"},
+                {"phases", {3}},
+                {"line", 1e300},
+                {"warnings", {bad, 4}}},
                "[]");
 }
 

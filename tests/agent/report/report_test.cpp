@@ -76,7 +76,8 @@ TEST(Tokens, AreTheLanguages) {
     }
     return TokenKind::kPlain;
   };
-  constexpr std::string_view kCuda = "#include <x>\n__global__ void k() { /* a */ int b = 0x1F; const char* s = \"q\\\"\"; } // end";
+  constexpr std::string_view kCuda =
+      "#include <x>\n__global__ void k() { /* a */ int b = 0x1F; const char* s = \"q\\\"\"; } // end";
   EXPECT_EQ(kind(kCuda, Language::kCuda, "__global__"), TokenKind::kKeyword);
   EXPECT_EQ(kind(kCuda, Language::kCuda, "/* a */"), TokenKind::kComment);
   EXPECT_EQ(kind(kCuda, Language::kCuda, "0x1F"), TokenKind::kNumber);
@@ -101,7 +102,8 @@ TEST_F(Report, LetsNothingOfAHostileRunBecomeMarkup) {
   std::set<std::string> tags;
   for (std::size_t at = 0; (at = page.find('<', at)) != std::string::npos; ++at)
     tags.insert(page.substr(at + 1, page.find_first_of(" >/", at + 2) - at - 1));
-  for (const char* never : {"script", "img", "base", "iframe", "a href=\"javascript", "link", "textarea"}) EXPECT_EQ(tags.count(never), 0U) << never;
+  for (const char* never : {"script", "img", "base", "iframe", "a href=\"javascript", "link", "textarea"})
+    EXPECT_EQ(tags.count(never), 0U) << never;
 }
 
 TEST_F(Report, HasEveryIdOnceAndATargetForEveryLink) {
@@ -153,7 +155,8 @@ TEST_F(Report, WritesFourFilesAndLeavesTheRunAsItWas) {
   const run::RunDirectory directory = run::RunDirectory::open(folder_).value();
   const std::string head = run::verify(directory, {}).value().head;
   ASSERT_TRUE(write(gather(directory), folder_ + "/report").ok());
-  for (const char* name : {"report.html", "report.csv", "report.json", "report.md"}) EXPECT_GT(fs::file_size(folder_ + "/report/" + name), 100U);
+  for (const char* name : {"report.html", "report.csv", "report.json", "report.md"})
+    EXPECT_GT(fs::file_size(folder_ + "/report/" + name), 100U);
   const run::VerifyReport after = run::verify(directory, head).value();
   EXPECT_THAT(after.problems, ::testing::IsEmpty());
 }
