@@ -91,7 +91,7 @@ Html scores_table(const Gathered& all) {
   share_row(table, "uses less memory than eager", g.memory_less);
   table.row({text("custom-kernel share of GPU time, median"),
              text(g.custom_share ? score::percent(*g.custom_share) : "not known"), Html(),
-             text(fmt::format("{} tasks", g.custom_share_tasks))});
+             text(fmt::format("{} {}", g.custom_share_tasks, g.custom_share_tasks == 1 ? "task" : "tasks"))});
   return table.html();
 }
 
