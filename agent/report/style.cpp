@@ -48,7 +48,8 @@ tbody th{font-weight:500;min-width:7rem}
 .num{text-align:right;white-space:nowrap}
 td,tbody th{overflow-wrap:break-word;max-width:40rem}
 section>.wide td:not(.num){min-width:7rem}
-.card tbody th{max-width:14rem;overflow-wrap:anywhere}
+.card tbody th{min-width:9.5rem;max-width:14rem;overflow-wrap:anywhere}
+td code{overflow-wrap:anywhere}
 figure{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem}
 figure svg{display:block;width:100%;min-width:34rem;max-width:56rem;height:auto;margin:0 auto}
 svg text{font-size:11px;fill:var(--soft);font-family:inherit}

@@ -74,10 +74,11 @@ Html times_table(const score::Sample& sample) {
 }
 
 Html rules_table(const json& verdict) {
-  Table table("What each rule said", {"rule", "#version", "outcome", "what", "evidence"});
+  Table table("What each rule said", {"rule", "#version", "outcome", "what, and evidence"});
   for (const json& rule : array_in(verdict, "rules")) {
     table.row({text(text_or(rule, "rule", "?")), text(fmt::format("{}", integer_or(rule, "version", 0))),
-               outcome_of(rule), text(text_or(rule, "what", "")), rule.is_object() ? evidence_of(rule) : Html()});
+               outcome_of(rule),
+               text(text_or(rule, "what", "")) << " " << (rule.is_object() ? evidence_of(rule) : Html())});
   }
   return table.empty() ? Html() : table.html();
 }
