@@ -75,7 +75,9 @@ Html times_table(const score::Sample& sample) {
 
 Html rules_table(const json& verdict) {
   Table table("What each rule said", {"rule", "#version", "outcome", "what, and evidence"});
+  std::size_t rows = 0;
   for (const json& rule : array_in(verdict, "rules")) {
+    if (++rows > kMostRows) break;
     table.row({text(text_or(rule, "rule", "?")), text(fmt::format("{}", integer_or(rule, "version", 0))),
                outcome_of(rule),
                text(text_or(rule, "what", "")) << " " << (rule.is_object() ? evidence_of(rule) : Html())});
