@@ -76,8 +76,11 @@ void add_judge(CLI::App& program, int& exit_code) {
   add_judge_options(*command, options->judge);
   command->add_option("--answer", options->answer, "the model's reply, or any file with a cuda and a python block")
       ->required()
-      ->type_name("FILE");
-  command->add_option("--run", options->run, "also keep answer and verdict in this run directory")->type_name("DIR");
+      ->type_name("FILE")
+      ->check(not_blank());
+  command->add_option("--run", options->run, "also keep answer and verdict in this run directory")
+      ->type_name("DIR")
+      ->check(not_blank());
   command->add_flag("--json", options->json, "print the verdict as one JSON object (docs/verdict.md)");
   command->footer(
       "Examples:\n  kagent judge --task 3/9 --answer reply.md\n  kagent judge --file my_model.py --answer mine.md "

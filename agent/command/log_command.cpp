@@ -94,8 +94,14 @@ void add_merge(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* merge = command.add_subcommand(
       "merge", "bring copies of one run together: for each task the longest log, if the others are beginnings of it");
-  merge->add_option("run", options->into, "the run directory that gets everything")->required()->type_name("RUN");
-  merge->add_option("from", options->from, "copies of it, which are only read")->required()->type_name("COPY");
+  merge->add_option("run", options->into, "the run directory that gets everything")
+      ->required()
+      ->type_name("RUN")
+      ->check(not_blank());
+  merge->add_option("from", options->from, "copies of it, which are only read")
+      ->required()
+      ->type_name("COPY")
+      ->check(not_blank());
   merge->add_flag("--json", options->json, "one JSON object");
   merge->footer("Example:\n  kagent log merge runs/first from-node-1/first from-node-2/first");
   merge->callback([options, &exit_code] { exit_code = merge_runs(*options); });

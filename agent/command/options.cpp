@@ -11,17 +11,30 @@
 #include "agent/judge/gpus.h"
 
 namespace kagent {
+namespace {
+
+std::string blank_problem(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") != std::string::npos ? "" : "is empty; give a name, or leave the option out";
+}
+
+}  // namespace
+
+CLI::Validator not_blank() {
+  return {[](const std::string& text) { return blank_problem(text); }, "", "not blank"};
+}
 
 void add_task_options(CLI::App& command, TaskOptions& options) {
   command.add_option("--task", options.task, "level/problem, e.g. 3/9 (`kagent tasks` lists them)")->type_name("TASK");
   command
       .add_option("--suite", options.suite,
                   "a KernelBench or KernelBench-Verified checkout instead of the built-in tasks")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_blank());
   command
       .add_option("--file", options.file,
                   "one KernelBench-format file of your own (Model, get_inputs, get_init_inputs)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_blank());
   command.add_flag("--small", options.small,
                    "the task's small form (tasks/manifest.json): for machines without a GPU; never counts");
 }
@@ -41,7 +54,13 @@ void add_run_argument(CLI::App& command, std::string& run) {
   command.add_option("run", run, "the run's folder, or its name in runs/")
       ->required()
       ->type_name("RUN")
-      ->transform([](const std::string& text) { return run_folder(text); });
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            std::string problem = blank_problem(text);
+            if (problem.empty()) text = run_folder(text);
+            return problem;
+          },
+          "", "run"));
 }
 
 std::string gpu_name_problem(const std::string& text) {

@@ -10,6 +10,9 @@
 
 namespace kagent {
 
+// Refuses "" and blanks, as a script's variable that is not set leaves them: they name no place.
+CLI::Validator not_blank();
+
 // Which task: --task 3/9, --suite DIR, --file my_model.py.
 struct TaskOptions {
   std::string task;

@@ -94,7 +94,8 @@ void add_replay(CLI::App& program, int& exit_code) {
   add_judge_options(*command, options->judge);
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->add_option("--out", options->out, "write the result here, with both verdicts whole, as it grows")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_blank());
   command->footer(
       "Examples:\n  kagent replay runs/3-4-claude\n  kagent replay runs/first --task 3/9 --sample 2\n"
       "  kagent replay runs/first --out replay.json");

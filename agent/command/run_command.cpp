@@ -164,7 +164,9 @@ void add_halves(CLI::App& program, int& exit_code) {
       "judge-run", "the half of `run` that judges: needs no model and no internet (exit as generate)");
   add_run_argument(*judge, judge_options->run);
   judge->add_option("--tasks", judge_options->tasks, "only these of the run's tasks")->delimiter(',');
-  judge->add_option("--suite", judge_options->suite, "the checkout that the run's tasks are from")->type_name("DIR");
+  judge->add_option("--suite", judge_options->suite, "the checkout that the run's tasks are from")
+      ->type_name("DIR")
+      ->check(not_blank());
   judge->add_option("--shard", judge_options->shard, "every n-th task from the i-th on: for several machines")
       ->type_name("i/n")
       ->capture_default_str();

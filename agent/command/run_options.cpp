@@ -15,13 +15,15 @@ using nlohmann::json;
 void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--run", options.run, "the run's name (runs/NAME) or folder; the same one resumes")
       ->required()
-      ->type_name("RUN");
+      ->type_name("RUN")
+      ->check(not_blank());
   command.add_option("--level", options.level, "all tasks of this level")->check(CLI::Range(1, 4));
   command.add_option("--tasks", options.tasks, "these tasks, e.g. 3/1,3/9")->delimiter(',')->type_name("TASK,...");
   command
       .add_option("--suite", options.suite,
                   "a KernelBench or KernelBench-Verified checkout instead of the built-in tasks")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_blank());
   command.add_flag("--small", options.small, "the tasks' small forms: for machines without a GPU; never counts");
   command
       .add_option("--budget-usd", options.budget_usd,
@@ -33,7 +35,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--config", options.config,
                   "TOML file with any of these settings, e.g. model = \"...\"; the command line goes before it")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_blank());
   command.add_flag("--dry-run", options.dry_run, "print tasks, prompt tokens and a cost bound; ask nobody");
   command.add_flag("--json", options.json, "print the result as one JSON object");
   add_sampling_options(command, options);

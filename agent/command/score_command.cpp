@@ -45,7 +45,9 @@ void add_score(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand("score", "what a run comes to: correct share, fast_p, best of k, cost");
   add_run_argument(*command, options->run);
   command->add_flag("--json", options->json, "one JSON object");
-  command->add_option("--csv", options->csv, "also write a row a sample to this file")->type_name("FILE");
+  command->add_option("--csv", options->csv, "also write a row a sample to this file")
+      ->type_name("FILE")
+      ->check(not_blank());
   command->footer("Examples:\n  kagent score runs/first\n  kagent score runs/first --json --csv first.csv");
   command->callback([options, &exit_code] { exit_code = print_scores(*options); });
 }

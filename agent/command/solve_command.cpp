@@ -199,7 +199,8 @@ void add_solve(CLI::App& program, int& exit_code) {
                                              "faster, 1 not, 2 error, 3 undecided, 4 waiting, 5 stopped)");
   add_task_options(*command, options->task);
   command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_blank());
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
   add_sampling_options(*command, *options);
   add_judge_options(*command, options->judge);
