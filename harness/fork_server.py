@@ -6,11 +6,14 @@ from the start.)
 """
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
+import time
 import traceback
 
 HARNESS = os.path.dirname(os.path.abspath(__file__))
@@ -19,6 +22,7 @@ PROGRAMS = {"worker.py": "worker"}  # script: the module whose main() it is
 # The last three are what tensors without data import at their first use. That use itself would start CUDA, after which there is no forking.
 PRELOADED = ("model.commands", "check.commands", "measure.commands", "torch._dynamo.config", "torch._functorch.config",
              "torch.fx.experimental.symbolic_shapes")
+_PR_SET_PDEATHSIG = 1
 
 
 def preload() -> None:
@@ -34,9 +38,10 @@ def fork(request: dict, fds: list[int]) -> int:
     reader, writer = os.pipe()
     middle = os.fork()
     if middle == 0:
+        middle = os.getpid()
         child = os.fork()
         if child == 0:
-            become(request, fds)
+            become(request, fds, middle)
         os.setpgid(child, child)  # here too: whoever reads the number may signal the group at once
         os.write(writer, str(child).encode())
         os._exit(0)
@@ -47,10 +52,20 @@ def fork(request: dict, fds: list[int]) -> int:
     return int(number)
 
 
-def become(request: dict, fds: list[int]) -> None:
+def end_with_adopter(parent: int) -> None:
+    """kagent may be killed while this process waits for a kernel that never ends, deaf to the end of its input: it would stay on
+    the GPU and slow down whoever is timed next. Returns once `parent` has ended and the adopter's end will be this process's."""
+    while (adopter := os.getppid()) == parent:
+        time.sleep(0.0002)
+    if ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0 or os.getppid() != adopter:
+        os._exit(1)
+
+
+def become(request: dict, fds: list[int], parent: int) -> None:
     code = 1
     try:
         os.setpgid(0, 0)
+        end_with_adopter(parent)
         for target, fd in enumerate(fds):
             os.dup2(fd, target)
         os.closerange(3, 65536)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/base/json_text.h"
+#include "agent/base/printable.h"
 
 namespace kagent {
 namespace {
@@ -44,11 +45,23 @@ std::optional<Failure> burst(Crew& crew, Contender& c, int runs) {
   return std::nullopt;
 }
 
-std::optional<Failure> end(Crew& crew, Contender& c, std::int64_t& peak_bytes, nlohmann::json& clocks) {
+// Who else held memory of the GPU, by name and number: times beside others are worth less.
+std::string others_in(const nlohmann::json& answer) {
+  std::string names;
+  for (const auto& process : array_in(answer, "gpu_processes")) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", printable(text_or(process, "name", "unknown")),
+                         integer_or(process, "pid", 0));
+  }
+  return names;
+}
+
+std::optional<Failure> end(Crew& crew, Contender& c, std::int64_t& peak_bytes, nlohmann::json& clocks,
+                           std::string& others_seen) {
   const ChildReply reply = c.worker->ask({{"cmd", "time_end"}, {"kind", c.kind}}, Seconds(crew.deadlines().time));
   if (auto failure = failure_of(*c.worker, reply, "time")) return failure;
   peak_bytes = integer_or(reply.answer, "peak_bytes", 0);
   if (reply.answer.contains("clocks")) clocks[c.kind] = reply.answer["clocks"];
+  if (others_seen.empty()) others_seen = others_in(reply.answer);
   return std::nullopt;
 }
 
@@ -117,7 +130,8 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
   if (auto failure = check_timed_run(crew, candidate, exchange_file)) return failure;
 
   nlohmann::json clocks = nlohmann::json::object();
-  if (auto failure = end(crew, mine, verdict.candidate_peak_bytes, clocks)) return failure;
+  std::string others_seen;
+  if (auto failure = end(crew, mine, verdict.candidate_peak_bytes, clocks, others_seen)) return failure;
   const double charged_ms = number_or(verdict.plan, "prepare_charged_ms", 0.0);
   for (Burst& times : mine.bursts) {
     for (double& ms : times) ms += charged_ms;
@@ -129,11 +143,14 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
       timed.note = c.failure->reason;
       continue;
     }
-    if (auto failure = end(crew, c, timed.peak_bytes, clocks)) return failure;
+    if (auto failure = end(crew, c, timed.peak_bytes, clocks, others_seen)) return failure;
     timed.summary = summarise(c.bursts);
     timed.speedup = ratio_of(c.bursts, mine.bursts);
   }
   if (!clocks.empty()) verdict.environment["clocks"] = clocks;
+  if (!others_seen.empty())
+    verdict.warnings.push_back(
+        fmt::format("other processes were on the GPU while this was timed: {}; end them and judge again", others_seen));
   // A null plan that this machine cannot make or run is no bar: the verdict's warnings and notes say so.
   const auto beats = [&](const char* name) {
     const Timed& timed = verdict.baselines[name];

@@ -56,7 +56,7 @@ def time_end(session: Session, request: Request) -> Answer:
     session.state.restore()
     if request["kind"] == "plan":
         _hold(session.read_only)
-    return {"peak_bytes": timer.peak_bytes, "clocks": nvml.clocks()}
+    return {"peak_bytes": timer.peak_bytes, "clocks": nvml.clocks(), "gpu_processes": nvml.gpu_processes()}
 
 
 def profile(session: Session, request: Request) -> Answer:

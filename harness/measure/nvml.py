@@ -61,9 +61,10 @@ def nvml() -> Nvml:
 
 
 def gpu_processes() -> list[dict[str, Any]]:
-    """Processes that hold GPU memory; those of our own session (the other worker) are left out."""
-    own = os.getsid(0)
-    return [process for process in nvml().processes() if not _in_session(process["pid"], own)]
+    """Processes that hold GPU memory; kagent's own (this worker and its sibling) are left out. A process that /proc does not
+    show is left out too: in a container NVML may number our own as the host does."""
+    own = os.getppid()
+    return [process for process in nvml().processes() if _parent_of(process["pid"]) not in (None, own)]
 
 
 def clocks() -> dict[str, Any]:
@@ -91,8 +92,9 @@ def _process_name(pid: int) -> str:
         return "unknown"
 
 
-def _in_session(pid: int, session: int) -> bool:
+def _parent_of(pid: int) -> int | None:
     try:
-        return os.getsid(pid) == session
-    except OSError:
-        return False
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return None

@@ -1,6 +1,7 @@
 """The fork server: its children are what fresh processes would be."""
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -10,6 +11,28 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ["KAGENT_BUILD"]
 WORKER = ["worker.py", "--role", "reference", "--backend", "cpu", "--library", f"{BUILD}/lib/libkagent_harness.so"]
+
+
+# Stands for kagent: adopts orphans, has a worker forked, prints its number and stays.
+_ADOPTER = """
+import ctypes, json, os, socket, subprocess, sys
+assert ctypes.CDLL(None).prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
+channel, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+subprocess.Popen([sys.executable, "-s", "-B", sys.argv[1]], stdin=end)
+(stdin, to_child), (from_child, stdout) = os.pipe(), os.pipe()
+socket.send_fds(channel, [json.dumps({"argv": sys.argv[2:], "environment": {}}).encode()], [stdin, stdout, 2])
+pid = json.loads(channel.recv(4096))["pid"]
+os.write(to_child, b'{"cmd": "hello"}\\n')
+os.read(from_child, 1)
+print(pid, flush=True)
+import time
+time.sleep(1000)
+"""
+
+
+def _state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 class ForkServer(unittest.TestCase):
@@ -66,6 +89,22 @@ class ForkServer(unittest.TestCase):
         self.assertEqual(os.getpgid(pid), pid)
         os.killpg(pid, 9)
         self.assertEqual(stdout.read(), "")
+
+    def test_a_child_ends_with_its_adopter_even_when_it_is_deaf(self):
+        """A stopped child hears neither its input's end nor a signal that can be held off."""
+        adopter = subprocess.Popen([sys.executable, "-B", "-c", _ADOPTER, os.path.join(ROOT, "harness", "fork_server.py"), *WORKER],
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(adopter.stdout.close)
+        pid = int(adopter.stdout.readline())
+        os.kill(pid, signal.SIGSTOP)
+        adopter.kill()
+        adopter.wait()
+        for _ in range(100):
+            if not os.path.exists(f"/proc/{pid}") or _state(pid) == "Z":  # whoever adopts it next may be slow to fetch it
+                return
+            time.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        self.fail("the child outlived its adopter")
 
     def test_an_unknown_program_ends_at_once(self):
         _, _, stdout = self.fork(["another.py"])
