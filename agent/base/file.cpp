@@ -81,7 +81,8 @@ void sync_folder_of(const std::string& path) {
 Result<int> open_own_file(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) {
-    if (errno == ELOOP) return Error{Code::kIo, fmt::format("{} is a symbolic link; kagent writes plain files", path)};
+    if (errno == ELOOP)
+      return Error{Code::kIo, fmt::format("{} is a symbolic link; only a plain file is taken there", path)};
     return io_error("open", path, errno);
   }
   struct stat facts {};

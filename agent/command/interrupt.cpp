@@ -13,7 +13,9 @@ static_assert(std::atomic<bool>::is_always_lock_free, "used in a signal handler"
 
 void on_signal(int /*number*/) {
   stop_asked = true;
-  static constexpr char kText[] = "\nkagent: stopping: what is being judged is finished first; again: at once\n";
+  static constexpr char kText[] =
+      "\nkagent: stopping: waits for replies of the model that are on their way and for what is being judged; again: "
+      "at once\n";
   [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 

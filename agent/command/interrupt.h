@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM ask to stop: what is being judged is finished and logged first, a request in flight is given up. A
-// second one ends the process at once, which the log survives.
+// Ctrl-C and SIGTERM ask to stop: what is being judged, and a reply on its way, is finished and logged first. A second
+// one ends the process at once, which the log survives.
 #pragma once
 
 namespace kagent {

@@ -60,6 +60,7 @@ Result<std::vector<Task>> find_tasks(const TaskSource& source, const std::option
   if (wanted.empty()) return Error{Code::kUsage, "which tasks? give --level 3, or --tasks 3/1,3/9"};
   std::vector<Task> tasks;
   for (const std::string& id : wanted) {
+    if (id.empty()) return Error{Code::kUsage, "--tasks holds an empty name; write it like --tasks 3/1,3/9"};
     const bool again = std::any_of(tasks.begin(), tasks.end(), [&](const Task& t) { return t.id == id; });
     if (again) continue;
     Result<Task> task = find_task(source, id);

@@ -52,8 +52,16 @@ std::string reply_line(const run::SampleState& sample) {
   return line;
 }
 
-std::string task_page(const std::string& id, const run::TaskState& state, int only_sample) {
-  std::string out = fmt::format("\n{}{}\n", id, state.ended ? "" : "  (not finished: the same solve command goes on)");
+// Which command goes on with a run of this kind.
+std::string command_of(const run::RunDirectory& run) {
+  const std::string kind = text_or(run.manifest()["identity"], "kind", "");
+  if (kind != "run") return kind == "judge" ? "judge" : "solve";
+  return text_or(run.manifest()["facts"], "backend", "") == "none" ? "generate (or judge-run)" : "run";
+}
+
+std::string task_page(const std::string& id, const run::TaskState& state, int only_sample, const std::string& command) {
+  std::string out = fmt::format(
+      "\n{}{}\n", id, state.ended ? "" : fmt::format("  (not finished: the same {} command goes on)", command));
   for (const run::SampleState& sample : state.samples) {
     if (only_sample != 0 && sample.number != only_sample) continue;
     out += fmt::format("sample {}: {}\n", sample.number, reply_line(sample));
@@ -123,7 +131,7 @@ int show(const Options& options) {
     if (options.sample != 0) {
       if (Result<run::SampleState> sample = chosen_sample(state, options); !sample) return fail(sample.error());
     }
-    page += task_page(id, state, options.sample);
+    page += task_page(id, state, options.sample, command_of(run));
     tasks.push_back({{"task", id}, {"ended", state.ended}, {"events", chain.value().events}});
   }
   if (options.json_output) {

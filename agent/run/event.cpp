@@ -31,6 +31,7 @@ constexpr Field kFields[] = {
     {"start", "task_sha256", Type::kBlob, false},
     {"request", "sample", Type::kSample, true},
     {"request", "prompt_sha256", Type::kBlob, true},
+    {"request", "most_usd", Type::kNumber, false},
     {"attempt", "sample", Type::kSample, true},
     {"reply", "sample", Type::kSample, true},
     {"reply", "answer_sha256", Type::kBlob, true},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "agent/answer/answer.h"
 #include "agent/base/json_text.h"
 #include "agent/llm/log_json.h"
@@ -14,10 +16,21 @@ using nlohmann::json;
 // Attempts go into the log before the next one begins; progress goes to the terminal.
 class LoggedProgress : public llm::Progress {
  public:
-  LoggedProgress(run::TaskLog& log, int sample, const SolveHooks& hooks) : log_(log), sample_(sample), hooks_(hooks) {}
+  LoggedProgress(run::TaskLog& log, int sample, bool stands, const SolveHooks& hooks)
+      : log_(log), sample_(sample), stands_(stands), hooks_(hooks) {}
   void say(std::string_view line) override { hooks_.say(line); }
-  bool cancelled() override { return hooks_.stopped && hooks_.stopped(); }
+  // A request that a server has is paid, so its reply is waited for; a prompt in a folder stands, and between two
+  // attempts nobody has anything.
+  bool cancelled() override {
+    if (!hooks_.stopped || !hooks_.stopped()) return false;
+    if (stands_ || Clock::now() < next_attempt_) return true;
+    if (!told_) hooks_.say(fmt::format("sample {}: stops when the model has replied, which is paid for", sample_));
+    told_ = true;
+    return false;
+  }
   void attempt(const llm::Attempt& done) override {
+    next_attempt_ =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(done.wait_s));
     if (done.problem.empty()) return;
     json body = llm::to_json(done);
     body["sample"] = sample_;
@@ -26,8 +39,12 @@ class LoggedProgress : public llm::Progress {
   [[nodiscard]] const Status& failed() const { return failed_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
   run::TaskLog& log_;
   int sample_;
+  bool stands_;  // Provider::requests_stand
+  bool told_ = false;
+  Clock::time_point next_attempt_{};
   const SolveHooks& hooks_;
   Status failed_ = Ok{};
 };
@@ -49,19 +66,21 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   request.prompt = prompt.value();
   request.task = context.task.id;
   request.sample = sample;
-  if (hooks.may_ask) {
-    if (Status may = hooks.may_ask(request); !may) {
-      if (may.error().code != Code::kCancelled) return may.error();
+  const bool stands = provider.requests_stand() && state_of(context.log, sample).prompt_sha256 == prompt_sha256.value();
+  if (!stands) {
+    Result<MayAsk> may = hooks.may_ask ? hooks.may_ask(request) : Result<MayAsk>(MayAsk{});
+    if (!may && may.error().code != Code::kCancelled) return may.error();
+    if (!may) {
       hooks.say(fmt::format("sample {}: {}", sample, may.error().message));
       return std::optional<SolveEnd>(SolveEnd::kStopped);
     }
+    json logged = {{"sample", sample}, {"prompt_sha256", prompt_sha256.value()}, {"provider", provider.name()}};
+    if (may.value().most_usd && !provider.requests_stand()) logged["most_usd"] = *may.value().most_usd;
+    if (Status status = context.log.append("request", logged); !status) return status.error();
   }
-  const bool stands = provider.requests_stand() && state_of(context.log, sample).prompt_sha256 == prompt_sha256.value();
-  const json logged = {{"sample", sample}, {"prompt_sha256", prompt_sha256.value()}, {"provider", provider.name()}};
-  if (Status status = stands ? Ok{} : context.log.append("request", logged); !status) return status.error();
 
   hooks.say(fmt::format("sample {}: asking {}", sample, provider.name()));
-  LoggedProgress progress(context.log, sample, hooks);
+  LoggedProgress progress(context.log, sample, provider.requests_stand(), hooks);
   Result<llm::Answer> answer = provider.complete(request, progress);
   if (!progress.failed()) return progress.failed().error();
   if (!answer && answer.error().code == Code::kCancelled && progress.cancelled())

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,14 +62,21 @@ using Say = std::function<void(std::string_view)>;
 // What a reply cost in USD, if known; kept in the log.
 using Price = std::function<nlohmann::json(const llm::Reply&)>;
 
+// Leave to make one request.
+struct MayAsk {
+  std::optional<double> most_usd;  // the most that it can cost, if known; logged with it
+  std::shared_ptr<void> held;      // kept until the request is in the log: nobody else decides meanwhile
+};
+
 struct SolveHooks {
   OpenJudge open_judge;
   Price price;
   Say say;
-  // Looked at before each request and each judging, and while a reply is awaited. Empty: never.
+  // Looked at before each request, attempt and judging, and while an answer file is awaited; a request that a server
+  // has is waited for, since it is paid. Empty: never.
   std::function<bool()> stopped{};
   // Whether there is money for a request; kCancelled: stop. Empty: always.
-  std::function<Status(const llm::Request&)> may_ask{};
+  std::function<Result<MayAsk>(const llm::Request&)> may_ask{};
   // A reply or a verdict is in the log. Empty: nobody cares.
   std::function<void()> logged{};
 };

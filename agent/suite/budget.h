@@ -1,18 +1,27 @@
-// Money: what was spent, what requests in flight may still cost, and whether there is enough for one more.
+// Money: what was spent, what requests without a reply may cost, and whether there is enough for one more.
+//
+// The logs are all that is known: before each request, under a lock in the run directory, they are read, and the
+// request is in the log before the lock is given back. So all processes on one run directory together keep to a limit,
+// and a request that a killed process lost stays counted at the most that it can have cost.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "agent/llm/pricing.h"
-#include "agent/run/task_state.h"
+#include "agent/run/run_directory.h"
+#include "agent/solve/solve.h"
 
 namespace kagent::suite {
 
-// USD that a task's log shows as paid: replies, and failed attempts that reported their tokens.
-double spent_usd(const std::vector<nlohmann::json>& events, const std::optional<llm::Price>& price);
+struct Spend {
+  double paid_usd = 0;  // replies, and failed attempts that reported their tokens
+  double open_usd = 0;  // requests without a reply, lost or in flight, at `most_usd`
+};
+Spend spend_of(const std::vector<nlohmann::json>& events, const std::optional<llm::Price>& price);
 
 class Budget {
  public:
@@ -23,18 +32,26 @@ class Budget {
   Budget(std::optional<double> limit_usd, std::optional<llm::Price> price)
       : limit_usd_(limit_usd), price_(std::move(price)) {}
 
-  // Sets the most that this request can cost aside. kCancelled: it may pass the limit.
-  Status may_ask(const llm::Request& request);
-  // The request of this task is over; `spent_usd` is what the task's log now shows in all.
-  void settle(const std::string& task, double spent_usd);
+  // Whether the limit holds this request on top of what the run's logs show. Errors: kCancelled (it may pass the limit,
+  // or `stopped` while waiting for the lock), kParse (a damaged log), kIo.
+  Result<MayAsk> may_ask(const llm::Request& request, const run::RunDirectory& run,
+                         const std::function<bool()>& stopped = {});
+  // What the task's log now shows: for those who look.
+  void settle(const std::string& task, const Spend& spend);
   [[nodiscard]] double spent_usd() const;
 
  private:
+  Result<double> in_logs(const run::RunDirectory& run);
+
   std::optional<double> limit_usd_;
   std::optional<llm::Price> price_;
   mutable std::mutex mutex_;
-  std::map<std::string, double> spent_;     // by task
-  std::map<std::string, double> reserved_;  // by task: one request at a time
+  std::map<std::string, double> spent_;  // by task
+  struct Read {
+    std::uintmax_t bytes = 0;
+    double usd = 0;
+  };
+  std::map<std::string, Read> read_;  // by task; under the lock of the run directory and mutex_
 };
 
 }  // namespace kagent::suite

@@ -52,7 +52,7 @@ Result<Slot> Slots::take() {
   while (true) {
     if (stopped_ && stopped_()) {
       leave();
-      return Error{Code::kCancelled, "stopped while waiting for a GPU"};
+      return Error{Code::kCancelled, "stopped before it was judged"};
     }
     if (!any_left()) {
       leave();

@@ -18,7 +18,7 @@ TaskEnd run_task(const SuiteContext& context, const Task& task, llm::Provider* p
   run::TaskLog& log = *opened.value();
   const auto account = [&] {
     context.tally.update(task.id, standing_of(log.state()));
-    context.budget.settle(task.id, spent_usd(log.events(), context.price));
+    context.budget.settle(task.id, spend_of(log.events(), context.price));
     if (hooks.moved) hooks.moved();
   };
   const Say say = [&](std::string_view what) { hooks.say(task.id, what); };
@@ -27,12 +27,13 @@ TaskEnd run_task(const SuiteContext& context, const Task& task, llm::Provider* p
       return hooks.judge(task, program, seeds, artifacts, say);
     });
   };
-  const SolveHooks solve_hooks{open_judge,
-                               hooks.price,
-                               say,
-                               hooks.stopped,
-                               [&](const llm::Request& request) { return context.budget.may_ask(request); },
-                               account};
+  const SolveHooks solve_hooks{
+      open_judge,
+      hooks.price,
+      say,
+      hooks.stopped,
+      [&](const llm::Request& request) { return context.budget.may_ask(request, context.run, hooks.stopped); },
+      account};
   Result<SolveEnd> solved =
       solve({task, context.prompts, context.device, log, context.settings.solve}, provider, solve_hooks);
   if (solved) {
@@ -54,7 +55,7 @@ Status restore(const SuiteContext& context) {
     Result<run::Chain> chain = context.run.read_task(id);
     if (!chain) return chain.error();
     context.tally.update(id, standing_of(run::state_of(chain.value().events)), true);
-    context.budget.settle(id, spent_usd(chain.value().events, context.price));
+    context.budget.settle(id, spend_of(chain.value().events, context.price));
   }
   return Ok{};
 }

@@ -48,7 +48,16 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"log merge /nonexistent/run /nonexistent/copy", "/nonexistent/run"},
         WrongUse{"replay /nonexistent/run", "/nonexistent/run"}, WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
         WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
-        WrongUse{"audit", "run is required; --help shows how"}));
+        WrongUse{"audit", "run is required; --help shows how"},
+        WrongUse{"run --run '' --level 3 --model spool:x", "--run: is empty; give a name"},
+        WrongUse{"solve --task 3/4 --model spool:x --run ' '", "--run: is empty; give a name"},
+        WrongUse{"judge --task 3/4 --answer x.md --run ''", "--run: is empty; give a name"},
+        WrongUse{"judge --task 3/4 --answer x.md --suite ''", "--suite: is empty; give a name"},
+        WrongUse{"judge-run ''", "run: is empty; give a name"}, WrongUse{"show ''", "run: is empty; give a name"},
+        WrongUse{"score ''", "run: is empty; give a name"}, WrongUse{"replay ''", "run: is empty; give a name"},
+        WrongUse{"log verify ' '", "run: is empty; give a name"}, WrongUse{"audit ''", "run: is empty; give a name"},
+        WrongUse{"log merge '' x", "run: is empty; give a name"},
+        WrongUse{"run --run x --tasks '' --model spool:x", "--tasks holds an empty name"}));
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");

@@ -19,12 +19,16 @@ class FakeProvider : public llm::Provider {
  public:
   std::deque<Result<llm::Answer>> answers;
   std::vector<llm::Request> asked;
+  bool stands = false;
+  std::function<void(llm::Progress&)> meanwhile;  // what happens while a request is in flight
 
+  [[nodiscard]] bool requests_stand() const override { return stands; }
   [[nodiscard]] std::string name() const override { return "fake:model"; }
   Status check() override { return Ok{}; }
   Result<llm::Answer> complete(const llm::Request& request, llm::Progress& progress) override {
     asked.push_back(request);
     progress.attempt({1, 429, "busy", 0.1, 0.2, "", {}});
+    if (meanwhile) meanwhile(progress);
     if (answers.empty()) return Error{Code::kTransport, "no more fake answers"};
     Result<llm::Answer> next = answers.front();
     answers.pop_front();
@@ -94,7 +98,7 @@ class Solve : public ::testing::Test {
   std::vector<nlohmann::json> seeds_;
   int judges_opened_ = 0;
   bool stopped_ = false;
-  std::function<Status(const llm::Request&)> may_ask_;
+  std::function<Result<MayAsk>(const llm::Request&)> may_ask_;
 };
 
 TEST_F(Solve, UsesEverySampleFeedsBackAndLogsWhole) {
@@ -215,9 +219,58 @@ TEST_F(Solve, StopsBetweenStepsAndGoesOn) {
   EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
 }
 
+TEST_F(Solve, APromptThatStandsIsOneRequestHoweverOftenItIsLookedFor) {
+  provider_.stands = true;
+  for (int look = 0; look < 2; ++look) {
+    provider_.answers.emplace_back(llm::Answer(llm::Pending{"3-4.1.prompt.md", "3-4.1.answer.md"}));
+    EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  }
+  EXPECT_EQ(provider_.asked.size(), 2U);
+  EXPECT_EQ(state().samples[0].requests, 1);
+}
+
+TEST_F(Solve, AStopWaitsForTheReplyThatIsOnItsWayAndLogsIt) {
+  provider_.reply(kGood);
+  provider_.meanwhile = [this](llm::Progress& progress) {
+    stopped_ = true;
+    progress.attempt({1, 200, "", 0.1, 0, "", {}});  // nothing is waited for between two attempts
+    EXPECT_FALSE(progress.cancelled());
+  };
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+  EXPECT_TRUE(state().samples[0].reply);
+  EXPECT_FALSE(state().samples[0].verdict);  // and nothing new is begun
+  EXPECT_TRUE(judged_.empty());
+}
+
+TEST_F(Solve, AStopGivesUpWhatNobodyIsPaidFor) {
+  provider_.meanwhile = [this](llm::Progress& progress) {
+    stopped_ = true;
+    progress.attempt({1, 429, "busy", 0.1, 60, "", {}});
+    EXPECT_TRUE(progress.cancelled());  // between two attempts
+  };
+  provider_.answers.emplace_back(Error{Code::kCancelled, "cancelled"});
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+  stopped_ = false;
+  provider_.stands = true;
+  provider_.meanwhile = [this](llm::Progress& progress) {
+    stopped_ = true;
+    EXPECT_TRUE(progress.cancelled());  // the prompt stands
+  };
+  provider_.answers.emplace_back(Error{Code::kCancelled, "cancelled"});
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+}
+
+TEST_F(Solve, ARequestIsLoggedWithTheMostThatItCanCost) {
+  settings_.max_samples = 1;
+  provider_.reply(kGood);
+  may_ask_ = [](const llm::Request&) -> Result<MayAsk> { return MayAsk{0.5, nullptr}; };
+  ASSERT_TRUE(solve_now().ok());
+  EXPECT_EQ(run_->read_task("3/4").value().events[1]["most_usd"], 0.5);
+}
+
 TEST_F(Solve, AsksNothingWithoutMoney) {
   provider_.reply(kGood);
-  may_ask_ = [](const llm::Request&) -> Status { return Error{Code::kCancelled, "the budget is used up"}; };
+  may_ask_ = [](const llm::Request&) -> Result<MayAsk> { return Error{Code::kCancelled, "the budget is used up"}; };
   EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
   EXPECT_TRUE(provider_.asked.empty());
   EXPECT_EQ(state().samples.size(), 0U);  // not even a request in the log
