@@ -28,11 +28,13 @@ std::string name_of(const Draw& draw) { return fmt::format("weights {}, inputs {
 std::optional<Failure> examine(Crew& crew, const Child& candidate, const Draw& draw, const ChildReply& ran,
                                const std::string& file, nlohmann::json& entry) {
   entry["passed"] = false;
+  entry["run_s"] = ran.elapsed_s;
   if (auto failure = failure_of(candidate, ran, "run")) {
     entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
     return failure;
   }
   const ChildReply examined = ask_examine(crew, draw, file);
+  entry["examine_s"] = examined.elapsed_s;
   if (auto failure = failure_of(crew.reference(), examined, "internal")) {
     failure->stage = "internal";
     return failure;

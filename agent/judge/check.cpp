@@ -69,6 +69,7 @@ std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::str
                                                     {"tolerance", kTolerance},
                                                     {"flags", "official"}},
                                                    Seconds(crew.deadlines().compare));
+  entry["compare_s"] = compared.elapsed_s;
   if (auto failure = failure_of(crew.reference(), compared, "internal")) {
     failure->stage = "internal";
     return failure;
@@ -87,6 +88,7 @@ std::optional<Failure> check_run(Crew& crew, const Child& candidate, const Draw&
                                  const std::string& stage, const std::string& exchange_file, nlohmann::json& record) {
   nlohmann::json entry = entry_of(draw);
   entry["passed"] = false;
+  entry["run_s"] = ran.elapsed_s;
   std::optional<Failure> failure = failure_of(candidate, ran, "run");
   if (failure) {
     entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};

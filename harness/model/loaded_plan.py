@@ -42,11 +42,12 @@ class LoadedPlan:
                             [state.live[name] for name, _ in plan["buffers"]],
                             [state.live[name] for name, _ in plan["state"]])
         self._device = device
+        self._run = self._executor.run  # looking a method of torch's classes up takes as long as a small plan
         self.prepare_ms = self.prepare()
 
     def run(self, inputs: list[Any]) -> list[torch.Tensor]:
         """Fresh outputs, in the order of the structure's leaves; not synchronised."""
-        return self._executor.run(tensors_of(inputs))
+        return self._run(tensors_of(inputs))
 
     def run_guarded(self, inputs: list[Any], fill: str) -> list[torch.Tensor]:
         """Without a graph, every tensor between guard regions of "large" or "small" numbers. Raises what the executor raises

@@ -1,7 +1,8 @@
-// Host time of cuLaunchKernelEx alone, on an empty kernel of three arguments: what no executor can go below on this
-// machine.
+// Host time of the driver's own launch call, on an empty kernel of three arguments: what no executor can go below on
+// this machine.
 //
-//     launch_floor    prints {"driver_us_per_launch": x}: 1,000 launches a round, median of 50 rounds
+//     launch_floor    prints one JSON object: cuLaunchKernelEx on the default stream, 1,000 launches a round, median of
+//                     50 rounds; the same with 200 launches a round; on a stream of its own; and cuLaunchKernel
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -17,7 +18,6 @@ namespace {
 constexpr const char* kPtx =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry nothing(.param .u64 x, .param .u64 y, .param .u32 n) { ret; }\n";
-constexpr int kLaunches = 1000;
 constexpr int kRounds = 50;
 
 template <typename Function>
@@ -48,7 +48,6 @@ int main() {
   CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUfunction function = nullptr;
-  CUstream stream = nullptr;
   check(symbol<decltype(cuInit)>(library, "cuInit")(0), "cuInit");
   check(symbol<decltype(cuDeviceGet)>(library, "cuDeviceGet")(&device, 0), "cuDeviceGet");
   check(symbol<decltype(cuDevicePrimaryCtxRetain)>(library, "cuDevicePrimaryCtxRetain")(&context, device),
@@ -59,25 +58,40 @@ int main() {
         "cuModuleGetFunction");
   const auto synchronize = symbol<decltype(cuCtxSynchronize)>(library, "cuCtxSynchronize");
   const auto launch = symbol<decltype(cuLaunchKernelEx)>(library, "cuLaunchKernelEx");
+  const auto launch_plain = symbol<decltype(cuLaunchKernel)>(library, "cuLaunchKernel");
 
-  CUlaunchConfig config = {};
-  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
-  config.blockDimX = 32;
-  config.blockDimY = config.blockDimZ = 1;
-  config.hStream = stream;  // the default one, as the executor's
+  CUstream own = nullptr;
+  check(symbol<decltype(cuStreamCreate)>(library, "cuStreamCreate")(&own, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   CUdeviceptr x = 0;
   CUdeviceptr y = 0;
   int n = 32;
   std::array<void*, 3> arguments = {&x, &y, &n};
-  std::vector<double> us_per_launch;
-  for (int round = 0; round < kRounds; ++round) {
-    check(synchronize(), "cuCtxSynchronize");
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < kLaunches; ++i) check(launch(&config, function, arguments.data(), nullptr), "cuLaunchKernelEx");
-    const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
-    us_per_launch.push_back(elapsed.count() / kLaunches);
-  }
-  std::nth_element(us_per_launch.begin(), us_per_launch.begin() + kRounds / 2, us_per_launch.end());
-  std::printf("{\"driver_us_per_launch\": %.3f}\n", us_per_launch[kRounds / 2]);
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 32;
+  config.blockDimY = config.blockDimZ = 1;
+  const auto by_config = [&](CUstream stream) {
+    return [&, stream] {
+      config.hStream = stream;
+      return launch(&config, function, arguments.data(), nullptr);
+    };
+  };
+  const auto plain = [&] { return launch_plain(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments.data(), nullptr); };
+  const auto median_us = [&](int launches, const auto& start) {
+    std::vector<double> us_per_launch;
+    for (int round = 0; round < kRounds; ++round) {
+      check(synchronize(), "cuCtxSynchronize");
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < launches; ++i) check(start(), "launch");
+      const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
+      us_per_launch.push_back(elapsed.count() / launches);
+    }
+    std::nth_element(us_per_launch.begin(), us_per_launch.begin() + kRounds / 2, us_per_launch.end());
+    return us_per_launch[kRounds / 2];
+  };
+  std::printf("{\"driver_us_per_launch\": %.3f, ", median_us(1000, by_config(nullptr)));
+  std::printf("\"of_200\": %.3f, ", median_us(200, by_config(nullptr)));
+  std::printf("\"own_stream\": %.3f, ", median_us(1000, by_config(own)));
+  std::printf("\"plain\": %.3f}\n", median_us(1000, plain));
   return 0;
 }

@@ -56,6 +56,17 @@ TEST(Draws, OfficialOnesAreDrawnAsTheOfficialCheckDrawsThemTheOthersWhereItIsQui
   for (const Draw& draw : seeds.beyond) EXPECT_EQ(draw.drawn_on, "device");
 }
 
+TEST(Draws, AskForFewNumbersOfTheHost) {
+  const Seeds seeds = draw_seeds();
+  std::set<std::int64_t> drawn;
+  for (const auto* group : {&seeds.visible, &seeds.hidden}) {
+    for (const Draw& draw : *group) {
+      for (int call = 0; call < draw.calls; ++call) drawn.insert(draw.seed + call);
+    }
+  }
+  EXPECT_EQ(drawn.size(), 6U);  // 42, 1042 to 1044, a hidden one and the one after it
+}
+
 TEST(Draws, OfALogWithoutThePlaceOfDrawingWereDrawnOnTheHost) {
   nlohmann::json old = to_json(draw_seeds());
   for (auto& draw : old["beyond"]) draw.erase("drawn_on");
