@@ -15,7 +15,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
       ->check(CLI::IsMember({"feedback", "independent"}))
       ->capture_default_str();
   command.add_flag("--stop-when-faster", options.stop_when_faster,
-                   "a task ends at its first sample that is accepted and faster");
+                   "a task ends at its first sample that counts: accepted and faster, in the default precision tier");
   command.add_option("--prompt-set", options.prompt_set, "folder under prompts/")->capture_default_str();
   add_request_options(command, options.request);
   add_no_wait(command, options.request);

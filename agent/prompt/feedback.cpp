@@ -76,7 +76,15 @@ std::string line_of(const std::string& block, int line) {
 std::string headline(const json& verdict) {
   const std::string outcome = text(verdict, "outcome");
   if (outcome != "accepted") return outcome;
-  return flag_or(verdict, "faster", false) ? "accepted and faster" : "correct, but not faster";
+  const bool faster = flag_or(verdict, "faster", false);
+  std::string line = !faster                            ? "correct, but not faster"
+                     : flag_or(verdict, "counts", true) ? "accepted and faster"
+                                                        : "correct and faster, but it does not count";
+  for (const json& rule : array_in(verdict, "rules")) {
+    if (text(rule, "rule") == "precision_tier" && text(rule, "outcome") == "flag")
+      line += "; " + one_line(text(rule, "what"), 200);
+  }
+  return line;
 }
 
 std::string comparison_line(const json& check, bool blind) {

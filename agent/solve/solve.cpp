@@ -170,7 +170,7 @@ SolveEnd end_of(const run::TaskState& state) {
   for (const run::SampleState& sample : state.samples) {
     if (!sample.verdict) continue;
     const json verdict = sample.verdict->value("verdict", json::object());
-    if (text_or(verdict, "outcome", "") == "accepted" && flag_or(verdict, "faster", false)) return SolveEnd::kSolved;
+    if (flag_or(verdict, "counts", false)) return SolveEnd::kSolved;
     emulated =
         emulated || (text_or(verdict, "outcome", "") == "accepted" && text_or(verdict, "backend", "") == "emulate");
     decided = decided || text_or(verdict, "outcome", "") != "undecided";
@@ -241,7 +241,7 @@ Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, con
       if (hooks.logged) hooks.logged();
     }
     if (settings.stop_when_faster && end_of(log.state()) == SolveEnd::kSolved) {
-      reason = "accepted and faster";
+      reason = "a sample counts: accepted and faster";
       break;
     }
   }

@@ -37,7 +37,7 @@ struct SolveSettings {
 };
 
 enum class SolveEnd {
-  kSolved,     // a sample is accepted and faster
+  kSolved,     // a sample counts: accepted and faster, in the default precision tier
   kNotSolved,  // all samples used
   kUndecided,  // nothing could be judged here (no GPU)
   kWaiting,    // for an answer, or for the other half; the same command goes on later

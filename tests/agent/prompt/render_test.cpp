@@ -56,6 +56,15 @@ std::string render(const PromptInput& input) {
   return text.ok() ? text.value() : "";
 }
 
+TEST(Prompt, SaysWhyAFasterAnswerDoesNotCount) {
+  PromptInput input = input_for("");
+  input.earlier = {timed_sample(4.0)};
+  input.earlier[0].verdict["counts"] = false;
+  input.earlier[0].verdict["rules"] =
+      json::parse(R"([{"rule": "precision_tier", "outcome": "flag", "what": "uses fp16: tier any"}])");
+  EXPECT_NE(render(input).find("correct and faster, but it does not count; uses fp16: tier any"), std::string::npos);
+}
+
 TEST(Prompt, ShowsTheSourceVerbatimAndTheMachine) {
   const std::string text = render(input_for("x = a < b && c > \"d\"  # {{not a tag}}\n"));
   EXPECT_NE(text.find("x = a < b && c > \"d\"  # {{not a tag}}\n```"), std::string::npos);

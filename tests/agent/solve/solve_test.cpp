@@ -76,11 +76,13 @@ class Solve : public ::testing::Test {
   }
   run::TaskState state() { return run::state_of(run_->read_task("3/4").value().events); }
 
-  static Verdict verdict(Outcome outcome, bool faster) {
+  static Verdict verdict(Outcome outcome, bool faster, const char* tier = "tf32") {
     Verdict v;
     v.task = "3/4";
     v.outcome = outcome;
     v.faster = faster;
+    v.backend = "cuda";
+    v.plan["tier"] = tier;
     if (outcome != Outcome::kAccepted)
       v.failure = Failure{"compile", "compile_error", "it says no", std::nullopt, "cuda", ""};
     return v;
@@ -121,6 +123,15 @@ TEST_F(Solve, StopsAtTheFirstFasterOneWhenAsked) {
   for (int i = 0; i < 3; ++i) provider_.reply(kGood);
   EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
   EXPECT_EQ(provider_.asked.size(), 2U);
+}
+
+TEST_F(Solve, GoesOnAfterAFasterOneThatDoesNotCountAndSaysSo) {
+  settings_.stop_when_faster = true;
+  verdicts_ = {verdict(Outcome::kAccepted, true, "any"), verdict(Outcome::kAccepted, true)};
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  ASSERT_EQ(provider_.asked.size(), 2U);
+  EXPECT_NE(provider_.asked[1].prompt.find("correct and faster, but it does not count"), std::string::npos);
 }
 
 TEST_F(Solve, IndependentSamplesSeeTheSamePrompt) {

@@ -65,6 +65,7 @@ class Suite : public ::testing::Test {
                         verdict.outcome = task.id == "3/4" ? Outcome::kRejected : Outcome::kAccepted;
                         verdict.faster = true;
                         verdict.backend = "cuda";
+                        verdict.plan["tier"] = "tf32";
                         if (verdict.outcome == Outcome::kRejected)
                           verdict.failure = Failure{"compile", "compile_error", "no", std::nullopt, "", ""};
                         return verdict;
