@@ -82,6 +82,15 @@ std::optional<std::string> unknown_command(const CLI::App& program, int argc, ch
   return {};
 }
 
+// "--run=": CLI11 takes the next word as the value.
+std::optional<std::string> option_without_value(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1) return std::string(word);
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   CLI::App program{
       "A language model writes GPU kernels for PyTorch models; a harness that cannot be fooled decides whether they "
@@ -106,6 +115,10 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "kagent: {}\n", *unknown);
     return kExitError;
   }
+  if (const auto word = option_without_value(argc, argv)) {
+    fmt::print(stderr, "kagent: {} has no value; write {}VALUE, or leave it out\n", printable(*word), printable(*word));
+    return kExitError;
+  }
   Result<std::vector<std::string>> arguments = with_config(program, {argv + 1, argv + argc});
   if (!arguments) return fail(arguments.error());
   try {
@@ -118,7 +131,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::string hint = suggestion(program, argc, argv);
     if (hint.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) hint = "; --help shows how";
-    fmt::print(stderr, "kagent: {}{}\n", error.what(), hint);
+    fmt::print(stderr, "kagent: {}\n", printable(error.what() + hint));
     return kExitError;
   }
   return exit_code;
@@ -131,7 +144,7 @@ int main(int argc, char** argv) {
   try {
     return kagent::run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kagent: a bug in kagent: {}; please report it\n", error.what());
+    fmt::print(stderr, "kagent: a bug in kagent: {}; please report it\n", kagent::printable(error.what()));
     return kagent::kExitError;
   }
 }

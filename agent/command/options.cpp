@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
@@ -17,7 +20,41 @@ std::string blank_problem(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") != std::string::npos ? "" : "is empty; give a name, or leave the option out";
 }
 
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T number{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::string shown(const std::string& text) { return "\"" + printable(text.substr(0, 60)) + "\""; }
+
+std::string real_problem(const std::string& text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? "" : shown(text) + " is no number; give one such as 0.5";
+}
+
 }  // namespace
+
+CLI::Validator whole_between(int low, int high) {
+  const std::string range = fmt::format("{} to {}", low, high);
+  return {[=](const std::string& text) {
+            const auto number = number_of<std::int64_t>(text);
+            if (!number) return fmt::format("{} is no whole number in reach; give {}", shown(text), range);
+            return *number >= low && *number <= high ? "" : fmt::format("{} is out of range; give {}", *number, range);
+          },
+          range, "whole number"};
+}
+
+CLI::Validator real_number() { return {real_problem, "", "number"}; }
+
+CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            if (std::string problem = real_problem(text); !problem.empty()) return problem;
+            return *number_of<double>(text) > 0 ? "" : text + " is out of range; give a number above 0";
+          },
+          "above 0", "number"};
+}
 
 CLI::Validator not_blank() {
   return {[](const std::string& text) { return blank_problem(text); }, "", "not blank"};

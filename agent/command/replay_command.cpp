@@ -90,7 +90,7 @@ void add_replay(CLI::App& program, int& exit_code) {
                              "differs, 2 error, 3 nothing could be compared)");
   add_run_argument(*command, options->run);
   command->add_option("--task", options->task, "this task only, e.g. 3/4")->type_name("TASK");
-  command->add_option("--sample", options->sample, "this sample only")->check(CLI::Range(1, 1000));
+  command->add_option("--sample", options->sample, "this sample only")->check(whole_between(1, 1000));
   add_judge_options(*command, options->judge);
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->add_option("--out", options->out, "write the result here, with both verdicts whole, as it grows")

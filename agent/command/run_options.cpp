@@ -17,7 +17,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->required()
       ->type_name("RUN")
       ->check(not_blank());
-  command.add_option("--level", options.level, "all tasks of this level")->check(CLI::Range(1, 4));
+  command.add_option("--level", options.level, "all tasks of this level")->check(whole_between(1, 4));
   command.add_option("--tasks", options.tasks, "these tasks, e.g. 3/1,3/9")->delimiter(',')->type_name("TASK,...");
   command
       .add_option("--suite", options.suite,
@@ -28,15 +28,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--budget-usd", options.budget_usd,
                   "ask nothing more when the next reply could pass this (needs a price and --max-tokens)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command.add_option("--in-flight", options.in_flight, "tasks worked on at a time")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_between(1, 256))
       ->capture_default_str();
-  command
-      .add_option("--config", options.config,
-                  "TOML file with any of these settings, e.g. model = \"...\"; the command line goes before it")
-      ->type_name("FILE")
-      ->check(not_blank());
+  add_config_option(command, options.config);
   command.add_flag("--dry-run", options.dry_run, "print tasks, prompt tokens and a cost bound; ask nobody");
   command.add_flag("--json", options.json, "print the result as one JSON object");
   add_sampling_options(command, options);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "agent/command/options.h"
+
 namespace kagent {
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
@@ -9,7 +11,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
       ->required()
       ->type_name("PROVIDER:MODEL");
   command.add_option("--samples", options.samples, "at most this many a task")
-      ->check(CLI::Range(1, 5))
+      ->check(whole_between(1, 5))
       ->capture_default_str();
   command.add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
       ->check(CLI::IsMember({"feedback", "independent"}))
@@ -19,6 +21,14 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command.add_option("--prompt-set", options.prompt_set, "folder under prompts/")->capture_default_str();
   add_request_options(command, options.request);
   add_no_wait(command, options.request);
+}
+
+void add_config_option(CLI::App& command, std::string& file) {
+  command
+      .add_option("--config", file,
+                  "TOML file with any of these settings, e.g. model = \"...\"; the command line goes before it")
+      ->type_name("FILE")
+      ->check(not_blank());
 }
 
 Protocol protocol_of(const std::string& text) {

@@ -22,6 +22,8 @@ struct SamplingOptions {
   RequestOptions request;
 };
 void add_sampling_options(CLI::App& command, SamplingOptions& options);
+// --config FILE: config_file.h reads it.
+void add_config_option(CLI::App& command, std::string& file);
 
 // "independent", else feedback.
 Protocol protocol_of(const std::string& text);

@@ -150,7 +150,9 @@ void add_show(CLI::App& program, int& exit_code) {
       program.add_subcommand("show", "what happened in a run, in a page; or one stored text of a sample");
   add_run_argument(*command, options->run);
   command->add_option("task", options->task, "only this task")->type_name("TASK");
-  command->add_option("--sample", options->sample, "which sample (default: the last)")->type_name("N");
+  command->add_option("--sample", options->sample, "which sample (default: the last)")
+      ->type_name("N")
+      ->check(whole_between(1, 1000));
   CLI::Option* prompt = command->add_flag("--prompt", options->prompt, "print the prompt that was sent");
   CLI::Option* answer = command->add_flag("--answer", options->answer, "print the raw reply");
   CLI::Option* cuda = command->add_flag("--cuda", options->cuda, "print the CUDA block");

@@ -52,7 +52,7 @@ std::vector<std::string> element_command(const RunOptions& options, const std::s
 void add_slurm_options(CLI::App& command, SlurmOptions& options) {
   CLI::Option* use = command.add_flag("--slurm", options.use, "judge by Slurm jobs; the model is asked here");
   command.add_option("--slurm-shards", options.shards, "at most so many jobs at a time, each with its tasks")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_between(1, 1000))
       ->needs(use)
       ->capture_default_str();
   command

@@ -25,6 +25,7 @@ struct Options : SamplingOptions {
   TaskOptions task;
   JudgeOptions judge;
   std::string run;
+  std::string config;  // read before the command line is parsed: config_file.h
   bool dry_run = false;
   bool json_output = false;
 };
@@ -201,6 +202,7 @@ void add_solve(CLI::App& program, int& exit_code) {
   command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
       ->type_name("DIR")
       ->check(not_blank());
+  add_config_option(*command, options->config);
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
   add_sampling_options(*command, *options);
   add_judge_options(*command, options->judge);

@@ -158,7 +158,7 @@ void add_tasks(CLI::App& program, int& exit_code) {
       ->add_option(
           "--mutants", options->mutants,
           "make so many wrong versions of it and count those that the checks tell (24 takes seconds to minutes)")
-      ->check(CLI::Range(0, 10000))
+      ->check(whole_between(0, 10000))
       ->capture_default_str();
   studied->add_flag("--json", options->json, "one JSON object (docs/tasks.md)");
   studied->callback([options, &exit_code] { exit_code = study(*options); });

@@ -98,10 +98,48 @@ TEST_F(RunCommand, SettingsComeFromAFileAndTheCommandLineGoesBeforeThem) {
   const Outcome shown = run_kagent("run --config " + file + " --samples 1 --dry-run --run " + run_);
   EXPECT_EQ(shown.exit_code, 0) << shown.text;
   EXPECT_NE(shown.text.find("2 tasks, 1 samples each"), std::string::npos) << shown.text;
-  std::ofstream(file) << "sample = 3\n";
-  const Outcome wrong = run_kagent("run --config " + file);
-  EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.text.find("there is no setting sample; did you mean samples?"), std::string::npos) << wrong.text;
+}
+
+// Which tasks is one question with two names for its answer.
+TEST_F(RunCommand, TheTasksOfTheCommandLineReplaceThoseOfTheFile) {
+  const std::string file = folder_ + "/suite.toml";
+  const std::string words = "run --config " + file + " --model spool:" + spool_ + " --run " + run_ + " --dry-run ";
+  std::ofstream(file) << "level = 3\n";
+  EXPECT_NE(run_kagent(words + "--tasks 3/1").text.find("\n1 tasks, "), std::string::npos);
+  std::ofstream(file) << "tasks = [\"3/1\"]\n";
+  EXPECT_NE(run_kagent(words + "--level 3").text.find("\n50 tasks, "), std::string::npos);
+  std::ofstream(file) << "task = \"3/4\"\nmodel = \"spool:" << spool_ << "\"\n";
+  const Outcome solved =
+      run_kagent("solve --config " + file + " --file " KAGENT_SOURCE_DIR "/docs/example/my_model.py --dry-run --json");
+  EXPECT_NE(solved.text.find("\"task\": \"file/my_model\""), std::string::npos) << solved.text;
+}
+
+TEST_F(RunCommand, AWrongSettingIsOneLineThatNamesItsLine) {
+  const std::string file = folder_ + "/suite.toml";
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"sample = 3\n", ":1: there is no setting sample; did you mean samples?"},
+      {"\nconfig = \"x\"\n", ":2: there is no setting config; kagent run --help lists them"},
+      {"samples = \"3\"\n", ":1: samples wants a whole number of 32 bits, as in samples = 3, not text"},
+      {"samples = 2.0\n", ":1: samples wants a whole number of 32 bits, as in samples = 3, not a number"},
+      {"max-tokens = 3000000000\n", ":1: max-tokens wants a whole number of 32 bits, "},
+      {"budget-usd = true\n", ":1: budget-usd wants a number, as in budget-usd = 0.5, not true or false"},
+      {"no-wait = 1\n", ":1: no-wait wants true or false, as in no-wait = true, not a whole number"},
+      {"model = [\"a\"]\n", ":1: model wants text, as in model = \"...\", not a list of texts"},
+      {"tasks = \"3/1\"\n", ":1: tasks wants a list of texts, as in tasks = [\"...\", \"...\"], not text"},
+      {"tasks = []\n", ":1: the list of tasks is empty; fill it, or leave tasks out"},
+      {"suite = \"\"\n", ":1: suite is empty; give a value, or leave suite out"},
+      {"samples = 9\n", ":1: samples: 9 is out of range; give 1 to 5"},
+      {"protocol = \"x\"\n", ":1: protocol: x not in {"},
+      {"level = 3\nlevel = 4\n", ":2: level is given again, after line 1"},
+      {"[?\n", ":1: there are no tables in a settings file"},
+  };
+  for (const auto& [text, says] : rows) {
+    std::ofstream(file) << text;
+    const Outcome wrong = run_kagent("run --config " + file);
+    EXPECT_EQ(wrong.exit_code, 2) << text;
+    EXPECT_EQ(wrong.text.find("kagent: " + file + says), 0U) << wrong.text;
+    EXPECT_EQ(wrong.text.find('\n'), wrong.text.size() - 1) << wrong.text;
+  }
 }
 
 }  // namespace

@@ -57,7 +57,28 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"score ''", "run: is empty; give a name"}, WrongUse{"replay ''", "run: is empty; give a name"},
         WrongUse{"log verify ' '", "run: is empty; give a name"}, WrongUse{"audit ''", "run: is empty; give a name"},
         WrongUse{"log merge '' x", "run: is empty; give a name"},
-        WrongUse{"run --run x --tasks '' --model spool:x", "--tasks holds an empty name"}));
+        WrongUse{"run --run x --tasks '' --model spool:x", "--tasks holds an empty name"},
+        // Not the next word as the value.
+        WrongUse{"run --run= --level 3 --model spool:x", "--run= has no value; write --run=VALUE, or leave it out"},
+        WrongUse{"run --run x --tasks= 3/1 --model spool:x", "--tasks= has no value"},
+        WrongUse{"solve --task 3/4 --model= spool:x", "--model= has no value"},
+        WrongUse{"judge --task 3/4 --answer= x.md", "--answer= has no value"},
+        WrongUse{"score runs/x --csv= out", "--csv= has no value"},
+        WrongUse{"log verify runs/x --head= abc", "--head= has no value"},
+        WrongUse{"run --config= x.toml", "--config= has no value"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples 0", "--samples: 0 is out of range; give 1 to 5"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples 9", "--samples: 9 is out of range; give 1 to 5"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples two",
+                 "\"two\" is no whole number in reach; give 1 to 5"},
+        WrongUse{"run --run x --level 0 --model spool:x", "--level: 0 is out of range; give 1 to 4"},
+        WrongUse{"run --run x --level 3 --model spool:x --in-flight 999",
+                 "--in-flight: 999 is out of range; give 1 to 256"},
+        WrongUse{"run --run x --level 3 --model spool:x --budget-usd 0",
+                 "--budget-usd: 0 is out of range; give a number above 0"},
+        WrongUse{"solve --task 3/4 --model spool:x --max-tokens 99999999999",
+                 "--max-tokens: 99999999999 is out of range; give 1 to"},
+        WrongUse{"solve --task 3/4 --model spool:x --temperature hot",
+                 "--temperature: \"hot\" is no number; give one such as 0.5"}));
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");
