@@ -15,6 +15,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/config_file.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 
 namespace kagent {
 namespace {
@@ -112,11 +113,11 @@ int run(int argc, char** argv) {
   add_report(program, exit_code);
   add_doctor(program, exit_code);
   if (const auto unknown = unknown_command(program, argc, argv)) {
-    fmt::print(stderr, "kagent: {}\n", *unknown);
+    print_text(stderr, "kagent: {}\n", *unknown);
     return kExitError;
   }
   if (const auto word = option_without_value(argc, argv)) {
-    fmt::print(stderr, "kagent: {} has no value; write {}VALUE, or leave it out\n", printable(*word), printable(*word));
+    print_text(stderr, "kagent: {} has no value; write {}VALUE, or leave it out\n", printable(*word), printable(*word));
     return kExitError;
   }
   Result<std::vector<std::string>> arguments = with_config(program, {argv + 1, argv + argc});
@@ -131,7 +132,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::string hint = suggestion(program, argc, argv);
     if (hint.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) hint = "; --help shows how";
-    fmt::print(stderr, "kagent: {}\n", printable(error.what() + hint));
+    print_text(stderr, "kagent: {}\n", printable(error.what() + hint));
     return kExitError;
   }
   return exit_code;
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
   try {
     return kagent::run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kagent: a bug in kagent: {}; please report it\n", kagent::printable(error.what()));
+    kagent::print_text(stderr, "kagent: a bug in kagent: {}; please report it\n", kagent::printable(error.what()));
     return kagent::kExitError;
   }
 }

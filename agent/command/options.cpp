@@ -10,6 +10,7 @@
 
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
+#include "agent/command/print.h"
 #include "agent/judge/device_facts.h"
 #include "agent/judge/gpus.h"
 
@@ -103,7 +104,7 @@ void add_run_argument(CLI::App& command, std::string& run) {
 std::string gpu_name_problem(const std::string& text) {
   const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
   if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";
-  return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + text;
+  return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + name_text(text);
 }
 
 void add_gpu_option(CLI::App& command, std::string& gpu) {
@@ -161,7 +162,7 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOpti
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "kagent: {}\n", printable(error.message));
+  print_text(stderr, "kagent: {}\n", printable(error.message));
   return kExitError;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/base/json_text.h"
+#include "agent/command/print.h"
 #include "agent/llm/estimate.h"
 #include "agent/suite/budget.h"
 
@@ -126,6 +127,8 @@ Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOpti
   return providers;
 }
 
+namespace {
+
 int print_dry_run(const RunOptions& options, const PlannedRun& planned, const json& device) {
   json tasks = json::array();
   std::int64_t tokens = 0;
@@ -146,13 +149,20 @@ int print_dry_run(const RunOptions& options, const PlannedRun& planned, const js
     return 0;
   }
   for (const json& task : tasks)
-    fmt::print("{:<8} {:<40} about {} tokens\n", task["task"].get<std::string>(), task["name"].get<std::string>(),
-               task["prompt_tokens"].dump());
-  fmt::print("{} tasks, {} samples each: about {} tokens of first prompts, at most {}{}\n", planned.tasks.size(),
-             options.samples, tokens, llm::cost_text(bound),
+    print_text(stdout, "{:<8} {:<40} about {} tokens\n", printable(task["task"].get<std::string>()),
+               printable(task["name"].get<std::string>()), task["prompt_tokens"].dump());
+  print_text(stdout, "{} tasks, {} samples each: about {} tokens of first prompts, at most {}{}\n",
+             planned.tasks.size(), options.samples, tokens, llm::cost_text(bound),
              bound ? " as first prompts; those with feedback are longer"
                    : " (a bound needs --max-tokens and a price in settings/prices.toml)");
   return 0;
+}
+
+}  // namespace
+
+int dry_run(const RunOptions& options, const PlannedRun& planned, const json& device) {
+  if (const int failed = print_dry_run(options, planned, device); failed != 0) return failed;
+  return check_dry_run(options, run_folder(options.run), identity_of(options, planned));
 }
 
 }  // namespace kagent

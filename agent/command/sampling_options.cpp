@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/run/run_directory.h"
 
 namespace kagent {
 
@@ -51,6 +53,15 @@ nlohmann::json sampling_identity(const SamplingOptions& options, const PromptSet
           {"stop_when_faster", options.stop_when_faster},
           {"prompt_set", prompts.name},
           {"prompt_set_sha256", prompts.sha256}};
+}
+
+int check_dry_run(const SamplingOptions& options, const std::string& run_folder, const nlohmann::json& identity) {
+  int exit_code = 0;
+  auto provider = llm::make_provider(options.model, provider_settings(options.request));
+  if (!provider) exit_code = fail(provider.error());
+  if (Status usable = provider ? provider.value()->check_here() : Ok{}; !usable) exit_code = fail(usable.error());
+  if (Status takes = run::RunDirectory::would_take(run_folder, identity); !takes) exit_code = fail(takes.error());
+  return exit_code;
 }
 
 std::optional<llm::Price> price_of_model(const llm::PriceList& prices, const std::string& model) {

@@ -34,6 +34,10 @@ Result<SolveSettings> solve_settings(const SamplingOptions& options);
 // What the run's identity says of it.
 nlohmann::json sampling_identity(const SamplingOptions& options, const PromptSet& prompts);
 
+// What else stops a run before its first request: a model or key that cannot be used, a run directory that is
+// another's. Told on stderr; returns the exit code. Nobody is asked: what only a server knows stays open.
+int check_dry_run(const SamplingOptions& options, const std::string& run_folder, const nlohmann::json& identity);
+
 // Of "provider:model". Nothing: unknown.
 std::optional<llm::Price> price_of_model(const llm::PriceList& prices, const std::string& model);
 // What the log says that a reply cost.

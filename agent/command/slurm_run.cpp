@@ -7,6 +7,7 @@
 
 #include "agent/command/commands.h"
 #include "agent/command/interrupt.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/work_through.h"
 #include "agent/slurm/rounds.h"
@@ -93,7 +94,7 @@ int run_by_slurm(const RunOptions& options, const PlannedRun& planned, const run
   interrupt.reset();
   if (!done && done.error().code != Code::kCancelled) return fail(done.error());
   if (!done) {
-    fmt::print(stderr, "kagent: {}\n", done.error().message);
+    print_text(stderr, "kagent: {}\n", done.error().message);
     return kExitStopped;
   }
   // Nothing is left to judge, so this asks nobody and judges nothing: it says how the run stands.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -79,6 +80,48 @@ INSTANTIATE_TEST_SUITE_P(
                  "--max-tokens: 99999999999 is out of range; give 1 to"},
         WrongUse{"solve --task 3/4 --model spool:x --temperature hot",
                  "--temperature: \"hot\" is no number; give one such as 0.5"}));
+
+// What a name holds is shown and never obeyed, wherever it comes back.
+TEST(Usage, NamesNeverReachATerminalRaw) {
+  const std::string odd = "$'x\\e[31m\\x9b\\x07\\ny'";
+  for (const std::string& words :
+       {"show " + odd,
+        "score " + odd,
+        "replay " + odd,
+        "log verify " + odd,
+        "audit " + odd,
+        "report " + odd,
+        "judge-run " + odd,
+        "log merge " + odd + " x",
+        "tasks show " + odd,
+        "tasks show " + odd + " --json",
+        odd,
+        "tasks " + odd,
+        "tasks --suite " + odd,
+        "solve --task " + odd + " --model spool:x",
+        "run --run x --tasks " + odd + " --model spool:x --dry-run",
+        "run --run " + odd + " --tasks 3/1 --model nosuch:" + odd + " --dry-run --backend none",
+        "run --run x --tasks 3/1 --model " + odd + " --dry-run --backend none",
+        "run --run x --tasks 3/1 --model spool:x --dry-run --prompt-set " + odd,
+        "run --run x --tasks 3/1 --model spool:x --protocol " + odd,
+        "run --run x --level " + odd + " --model spool:x",
+        "run --run x --tasks 3/1 --model spool:x --config " + odd,
+        "run --run x --odd" + odd,
+        "judge --task 3/4 --answer " + odd,
+        "judge --file " + odd + " --answer x.md",
+        "show " KAGENT_SOURCE_DIR "/runs/3-4-claude " + odd,
+        "judge-run x --shard " + odd,
+        "judge-run x --gpus " + odd,
+        "replay " KAGENT_SOURCE_DIR "/runs/3-4-claude --task " + odd}) {
+    const Outcome outcome = run_kagent_in_bash(words);
+    EXPECT_EQ(outcome.exit_code, 2) << words << "\n" << outcome.text;
+    const auto raw = std::count_if(outcome.text.begin(), outcome.text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == '\x7f' || c == '\x9b';
+    });
+    EXPECT_EQ(raw, 0) << words << "\n" << outcome.text;
+    EXPECT_EQ(outcome.text.find("\ny"), std::string::npos) << words << "\n" << outcome.text;
+  }
+}
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");
