@@ -1,5 +1,12 @@
 #include "agent/base/json_text.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "agent/base/printable.h"
+#include "agent/base/utf8.h"
+
 namespace kagent {
 namespace {
 
@@ -22,6 +29,40 @@ bool too_deep(std::string_view text, int most) {
   return false;
 }
 
+// Where the parser stood, which counts from 1.
+std::string place_of(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
+  return "line " + std::to_string(line) + ", column " + std::to_string(column) +
+         (before.size() == text.size() ? ", its end" : "");
+}
+
+// JSON text whose strings hold no character that a terminal obeys: DEL, C1, other directions of writing. The library
+// escapes the others.
+std::string escaped(const std::string& json) {
+  std::string out;
+  for (std::size_t at = 0; at < json.size();) {
+    if (json[at] == '\n' || (json[at] >= ' ' && json[at] <= '~')) {
+      out += json[at++];
+      continue;
+    }
+    std::uint32_t code = 0;
+    const std::size_t length = std::max<std::size_t>(1, decode_utf8(json, at, code));
+    const std::string character = json.substr(at, length);
+    if (printable(character) == character) {
+      out += character;
+    } else {
+      std::array<char, 8> digits{};
+      std::snprintf(digits.data(), digits.size(), "\\u%04x", static_cast<unsigned>(code & 0xFFFF));
+      out += digits.data();
+    }
+    at += length;
+  }
+  return out;
+}
+
 // object[key], or null.
 const nlohmann::json& member(const nlohmann::json& object, const char* key) {
   static const nlohmann::json kNull;
@@ -36,13 +77,15 @@ Result<nlohmann::json> parse_json(std::string_view text, int most_deep) {
     return Error{Code::kParse, "JSON is nested more than " + std::to_string(most_deep) + " deep"};
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& e) {
-    return Error{Code::kParse, e.what()};
+  } catch (const nlohmann::json::parse_error& e) {
+    return Error{Code::kParse, "no JSON at " + place_of(text, e.byte)};
+  } catch (const nlohmann::json::exception&) {  // out_of_range: 1e999
+    return Error{Code::kParse, "a number in the JSON is too large"};
   }
 }
 
 std::string pretty(const nlohmann::json& value) {
-  return value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return escaped(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string text_or(const nlohmann::json& object, const char* key, std::string fallback) {

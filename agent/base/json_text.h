@@ -11,11 +11,12 @@ namespace kagent {
 
 inline constexpr int kMaxJsonDepth = 100;
 
-// Errors: kParse, with the position; also for nesting deeper than `most_deep`, which would exhaust the stack of whoever
-// copies or prints the value.
+// Errors: kParse, in our words, with line and column; also for nesting deeper than `most_deep`, which would exhaust the
+// stack of whoever copies or prints the value.
 Result<nlohmann::json> parse_json(std::string_view text, int most_deep = kMaxJsonDepth);
 
-// On several lines, for people. Bytes that are not UTF-8 (a folder's name) become U+FFFD; dump() would throw.
+// On several lines, for people and programs. Bytes that are not UTF-8 (a folder's name) become U+FFFD; dump() would
+// throw. What a terminal would obey (printable.h) is written as an escape, so that the values stay what they are.
 std::string pretty(const nlohmann::json& value);
 
 // object[key] if `object` is an object that has it with that type, else the fallback. (json::value() throws when the

@@ -1,5 +1,6 @@
 #include "agent/base/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "agent/base/utf8.h"
@@ -36,6 +37,12 @@ std::string printable(std::string_view text) {
     at += length;
   }
   return out;
+}
+
+std::string name_text(std::string_view name) {
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\''; });
+  return plain && !name.empty() ? std::string(name) : "\"" + printable(name) + "\"";
 }
 
 std::string printable_lines(std::string_view text) {

@@ -13,4 +13,8 @@ std::string printable(std::string_view text);
 // The same line by line: line feeds stay, tabs become spaces.
 std::string printable_lines(std::string_view text);
 
+// A name from outside inside a message: as it is where it is plain (printable ASCII without blanks and quotes), else
+// printable and in double quotes.
+std::string name_text(std::string_view name);
+
 }  // namespace kagent

@@ -8,9 +8,10 @@
 #include "agent/audit/ask.h"
 #include "agent/audit/report.h"
 #include "agent/base/file.h"
-#include "agent/base/printable.h"
+#include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/request_options.h"
 #include "agent/judge/plan_listing.h"
@@ -94,9 +95,9 @@ int run_audit(const Options& options) {
     report.rows.push_back({std::move(sample), std::move(rules), std::move(judgements).value()});
   }
   if (options.json) {
-    fmt::print("{}\n", to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", pretty(to_json(report)));
   } else {
-    fmt::print("{}", printable_lines(to_text(report)));
+    print_text(stdout, "{}", to_text(report));
   }
   return report.exit_code();
 }

@@ -7,6 +7,7 @@
 #include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/doctor/doctor.h"
 
 namespace kagent {
@@ -24,7 +25,11 @@ void add_doctor(CLI::App& program, int& exit_code) {
     }
     const Installation& where = found.value();
     const auto findings = examine({where.python, where.library, where.compiler, where.cuda, where.cache, "runs"});
-    fmt::print("{}", *json ? pretty(to_json(findings)) + "\n" : to_text(findings));
+    if (*json) {
+      fmt::print("{}\n", pretty(to_json(findings)));
+    } else {
+      print_text(stdout, "{}", to_text(findings));
+    }
     exit_code = all_there(findings) ? 0 : 1;
   });
 }

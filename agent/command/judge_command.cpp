@@ -11,6 +11,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/judge_log.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/judge.h"
@@ -62,7 +63,11 @@ int judge_answer(const Options& options) {
   }
   const nlohmann::json json = to_json(verdict);
   if (Status logged = log.after(json, artifacts); !logged) return fail(logged.error());
-  fmt::print("{}", options.json ? pretty(json) + "\n" : printable_lines(verdict_text(json)));
+  if (options.json) {
+    fmt::print("{}\n", pretty(json));
+  } else {
+    print_text(stdout, "{}", verdict_text(json));
+  }
   return verdict.exit_code();
 }
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "agent/base/json_text.h"
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/run/merge.h"
 #include "agent/run/verify.h"
 
@@ -48,10 +48,10 @@ int verify_run(const Options& options) {
         {"audit_head", r.audit_head.empty() ? nlohmann::json() : nlohmann::json(r.audit_head)}};
     fmt::print("{}\n", pretty(json));
   } else {
-    for (const std::string& problem : r.problems) fmt::print("{}\n", printable(problem));
-    fmt::print("{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", options.run, state_words(r), r.tasks, r.events,
-               r.blobs, r.head);
-    if (!r.audit_head.empty()) fmt::print("audit head {}\n", r.audit_head);
+    for (const std::string& problem : r.problems) print_text(stdout, "{}\n", printable(problem));
+    print_text(stdout, "{}: {}; {} tasks, {} events, {} blobs\nhead {}\n", name_text(options.run), state_words(r),
+               r.tasks, r.events, r.blobs, r.head);
+    if (!r.audit_head.empty()) print_text(stdout, "audit head {}\n", r.audit_head);
   }
   return r.problems.empty() ? 0 : 1;
 }
@@ -78,14 +78,14 @@ int merge_runs(const MergeOptions& options) {
     logs.push_back(
         {{"log", log.name}, {"from", log.from}, {"events", log.events}, {"events_before", log.events_before}});
     if (!options.json)
-      fmt::print("{}\n", printable(fmt::format("{}: {} events from {}, {} before", log.name, log.events, log.from,
-                                               log.events_before)));
+      print_text(stdout, "{}: {} events from {}, {} before\n", name_text(log.name), log.events, name_text(log.from),
+                 log.events_before);
   }
   if (options.json) {
     fmt::print("{}\n", pretty({{"run", options.into}, {"logs", logs}, {"blobs", merged.value().blobs}}));
   } else {
-    fmt::print("{}: {} {} merged, {} blobs written\n", options.into, logs.size(), logs.size() == 1 ? "log" : "logs",
-               merged.value().blobs);
+    print_text(stdout, "{}: {} {} merged, {} blobs written\n", name_text(options.into), logs.size(),
+               logs.size() == 1 ? "log" : "logs", merged.value().blobs);
   }
   return 0;
 }

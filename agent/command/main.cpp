@@ -15,6 +15,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/config_file.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 
 namespace kagent {
 namespace {
@@ -82,6 +83,15 @@ std::optional<std::string> unknown_command(const CLI::App& program, int argc, ch
   return {};
 }
 
+// "--run=": CLI11 takes the next word as the value.
+std::optional<std::string> option_without_value(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1) return std::string(word);
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   CLI::App program{
       "A language model writes GPU kernels for PyTorch models; a harness that cannot be fooled decides whether they "
@@ -103,7 +113,11 @@ int run(int argc, char** argv) {
   add_report(program, exit_code);
   add_doctor(program, exit_code);
   if (const auto unknown = unknown_command(program, argc, argv)) {
-    fmt::print(stderr, "kagent: {}\n", *unknown);
+    print_text(stderr, "kagent: {}\n", *unknown);
+    return kExitError;
+  }
+  if (const auto word = option_without_value(argc, argv)) {
+    print_text(stderr, "kagent: {} has no value; write {}VALUE, or leave it out\n", printable(*word), printable(*word));
     return kExitError;
   }
   Result<std::vector<std::string>> arguments = with_config(program, {argv + 1, argv + argc});
@@ -118,7 +132,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::string hint = suggestion(program, argc, argv);
     if (hint.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) hint = "; --help shows how";
-    fmt::print(stderr, "kagent: {}{}\n", error.what(), hint);
+    print_text(stderr, "kagent: {}\n", printable(error.what() + hint));
     return kExitError;
   }
   return exit_code;
@@ -131,7 +145,7 @@ int main(int argc, char** argv) {
   try {
     return kagent::run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kagent: a bug in kagent: {}; please report it\n", error.what());
+    kagent::print_text(stderr, "kagent: a bug in kagent: {}; please report it\n", kagent::printable(error.what()));
     return kagent::kExitError;
   }
 }

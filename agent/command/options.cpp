@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
+#include "agent/command/print.h"
 #include "agent/judge/device_facts.h"
 #include "agent/judge/gpus.h"
 
@@ -17,7 +21,41 @@ std::string blank_problem(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") != std::string::npos ? "" : "is empty; give a name, or leave the option out";
 }
 
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T number{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::string shown(const std::string& text) { return "\"" + printable(text.substr(0, 60)) + "\""; }
+
+std::string real_problem(const std::string& text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? "" : shown(text) + " is no number; give one such as 0.5";
+}
+
 }  // namespace
+
+CLI::Validator whole_between(int low, int high) {
+  const std::string range = fmt::format("{} to {}", low, high);
+  return {[=](const std::string& text) {
+            const auto number = number_of<std::int64_t>(text);
+            if (!number) return fmt::format("{} is no whole number in reach; give {}", shown(text), range);
+            return *number >= low && *number <= high ? "" : fmt::format("{} is out of range; give {}", *number, range);
+          },
+          range, "whole number"};
+}
+
+CLI::Validator real_number() { return {real_problem, "", "number"}; }
+
+CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            if (std::string problem = real_problem(text); !problem.empty()) return problem;
+            return *number_of<double>(text) > 0 ? "" : text + " is out of range; give a number above 0";
+          },
+          "above 0", "number"};
+}
 
 CLI::Validator not_blank() {
   return {[](const std::string& text) { return blank_problem(text); }, "", "not blank"};
@@ -66,7 +104,7 @@ void add_run_argument(CLI::App& command, std::string& run) {
 std::string gpu_name_problem(const std::string& text) {
   const bool index = !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
   if (index || text.starts_with("GPU-") || text.starts_with("MIG-")) return "";
-  return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + text;
+  return "wants a number such as 0, or a UUID as nvidia-smi -L prints it, not " + name_text(text);
 }
 
 void add_gpu_option(CLI::App& command, std::string& gpu) {
@@ -124,7 +162,7 @@ Result<JudgeSettings> judge_settings(const JudgeOptions& options, const TaskOpti
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "kagent: {}\n", printable(error.message));
+  print_text(stderr, "kagent: {}\n", printable(error.message));
   return kExitError;
 }
 

@@ -12,6 +12,10 @@ namespace kagent {
 
 // Refuses "" and blanks, as a script's variable that is not set leaves them: they name no place.
 CLI::Validator not_blank();
+// Refuse what is no such number, and say which ones may stand there.
+CLI::Validator whole_between(int low, int high);
+CLI::Validator real_number();
+CLI::Validator above_zero();
 
 // Which task: --task 3/9, --suite DIR, --file my_model.py.
 struct TaskOptions {

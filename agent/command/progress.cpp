@@ -1,17 +1,13 @@
 #include "agent/command/progress.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
-#include "agent/base/printable.h"
+#include "agent/command/print.h"
 
 namespace kagent {
 
 void ProgressLine::say(std::string_view what) const {
   if (show_ == Show::kNo) return;
   const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  fmt::print(stderr, "{:7.1f} s  {}{}{}\n", elapsed_s, subject_, subject_.empty() ? "" : "  ", printable(what));
+  print_text(stderr, "{:7.1f} s  {}{}{}\n", elapsed_s, subject_, subject_.empty() ? "" : "  ", printable(what));
 }
 
 }  // namespace kagent

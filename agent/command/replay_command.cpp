@@ -9,6 +9,7 @@
 #include "agent/base/json_text.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/replay/report.h"
 
@@ -47,7 +48,11 @@ int replay_run(const Options& options) {
                                            options.run)});
   Result<Installation> installation = find_installation();
   if (!installation) return fail(installation.error());
-  Result<JudgeSettings> asked = judge_settings(options.judge, TaskOptions(), "");
+  TaskOptions task;
+  task.small = flag_or(run.value().manifest()["identity"], "small", false);
+  JudgeOptions judge_as = options.judge;
+  if (task.small && judge_as.backend == "auto") judge_as.backend = "emulate";  // small forms are for that
+  Result<JudgeSettings> asked = judge_settings(judge_as, task, "");
   if (!asked) return fail(asked.error());
 
   ProgressLine progress(ProgressLine::Show::kYes);
@@ -69,13 +74,15 @@ int replay_run(const Options& options) {
   };
   const auto keep = [&](const replay::Replay& so_far) { return write_out(options, run.value(), so_far, false); };
   Result<replay::Replay> done = replay::replay(
-      run.value(), {installation.value().root + "/tasks", options.task, options.sample}, open_judge, keep, say);
+      run.value(),
+      {installation.value().root + "/tasks", options.task, options.sample, installation.value().cache + "/small"},
+      open_judge, keep, say);
   if (!done) return fail(done.error());
   if (Status written = write_out(options, run.value(), done.value(), true); !written) return fail(written.error());
   if (options.json) {
     fmt::print("{}\n", pretty(to_json(done.value(), run.value(), replay::Verdicts::kShort)));
   } else {
-    fmt::print("{}", to_text(done.value(), run.value()));
+    print_text(stdout, "{}", to_text(done.value(), run.value()));
   }
   return done.value().exit_code();
 }
@@ -90,7 +97,7 @@ void add_replay(CLI::App& program, int& exit_code) {
                              "differs, 2 error, 3 nothing could be compared)");
   add_run_argument(*command, options->run);
   command->add_option("--task", options->task, "this task only, e.g. 3/4")->type_name("TASK");
-  command->add_option("--sample", options->sample, "this sample only")->check(CLI::Range(1, 1000));
+  command->add_option("--sample", options->sample, "this sample only")->check(whole_between(1, 1000));
   add_judge_options(*command, options->judge);
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->add_option("--out", options->out, "write the result here, with both verdicts whole, as it grows")

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/report/report.h"
 
 namespace kagent {
@@ -22,7 +22,7 @@ int write_report(const Options& options) {
   if (!directory) return fail(directory.error());
   const std::string folder = options.out.empty() ? options.run + "/report" : options.out;
   if (Status written = report::write(report::gather(directory.value()), folder); !written) return fail(written.error());
-  fmt::print("{}/report.html (and .csv, .json, .md)\n", printable(folder));
+  print_text(stdout, "{}/report.html (and .csv, .json, .md)\n", printable(folder));
   return 0;
 }
 

@@ -1,12 +1,16 @@
 #include "agent/command/request_options.h"
 
+#include <limits>
+
+#include "agent/command/options.h"
 #include "agent/command/recorded.h"
 
 namespace kagent {
 
 void add_request_options(CLI::App& command, RequestOptions& options) {
-  command.add_option("--temperature", options.temperature, "sampling temperature");
-  command.add_option("--max-tokens", options.max_tokens, "limit of a reply's tokens, reasoning included");
+  command.add_option("--temperature", options.temperature, "sampling temperature")->check(real_number());
+  command.add_option("--max-tokens", options.max_tokens, "limit of a reply's tokens, reasoning included")
+      ->check(whole_between(1, std::numeric_limits<int>::max()));
   command.add_option("--reasoning-effort", options.effort, "low, medium, high, ... or a token budget");
   command.add_option("--extra", options.extra, "JSON object merged into the request")->type_name("JSON");
   command

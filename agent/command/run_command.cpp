@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/base/json_text.h"
+#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/slurm_run.h"
 #include "agent/command/work_through.h"
@@ -42,12 +43,12 @@ int run_tasks(const Options& options, Part part) {
     device = probe_device(planned.value().installation, prompted);
     if (!device) return fail(device.error());
   }
-  if (options.run.dry_run) return print_dry_run(options.run, planned.value(), device.value());
   const int in_flight = in_flight_of(options.run, planned.value());
   if (options.slurm.use) {
     if (Status valid = slurm::valid_options(options.slurm.options); !valid) return fail(valid.error());
     if (auto queue = slurm::queued("kagent"); !queue) return fail(queue.error());  // before anything is paid for
   }
+  if (options.run.dry_run) return dry_run(options.run, planned.value(), device.value());
   auto providers = make_providers(options.run, in_flight);
   if (!providers) return fail(providers.error());
   Result<run::RunDirectory> directory = open_run(options.run, planned.value(), device.value(), backend);
@@ -77,7 +78,8 @@ Result<std::pair<std::size_t, std::size_t>> shard_of(const std::string& text) {
   int read = 0;
   const bool two = std::sscanf(text.c_str(), "%4zu/%4zu%n", &i, &n, &read) == 2;
   if (!two || static_cast<std::size_t>(read) != text.size() || n == 0 || i >= n)
-    return Error{Code::kUsage, fmt::format("--shard wants i/n with i from 0 to n-1, such as 0/4, not {}", text)};
+    return Error{Code::kUsage,
+                 fmt::format("--shard wants i/n with i from 0 to n-1, such as 0/4, not {}", name_text(text))};
   return std::pair(i, n);
 }
 
@@ -94,9 +96,14 @@ Result<PlannedRun> plan_judging(const JudgeRunOptions& options, const run::RunDi
   std::vector<std::string> ids = identity["tasks"].get<std::vector<std::string>>();
   for (const std::string& id : options.tasks) {
     if (std::find(ids.begin(), ids.end(), id) == ids.end())
-      return Error{Code::kUsage, fmt::format("{} is no task of {}", id, directory.folder())};
+      return Error{Code::kUsage, fmt::format("{} is no task of {}", name_text(id), name_text(directory.folder()))};
   }
-  if (!options.tasks.empty()) ids = options.tasks;
+  if (!options.tasks.empty()) {  // each once, in the run's order
+    const auto unasked = [&](const std::string& id) {
+      return std::find(options.tasks.begin(), options.tasks.end(), id) == options.tasks.end();
+    };
+    ids.erase(std::remove_if(ids.begin(), ids.end(), unasked), ids.end());
+  }
   PlannedRun planned;
   Result<Installation> installation = find_installation();
   if (!installation) return installation.error();

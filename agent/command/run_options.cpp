@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/base/json_text.h"
+#include "agent/command/print.h"
 #include "agent/llm/estimate.h"
 #include "agent/suite/budget.h"
 
@@ -17,7 +18,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->required()
       ->type_name("RUN")
       ->check(not_blank());
-  command.add_option("--level", options.level, "all tasks of this level")->check(CLI::Range(1, 4));
+  command.add_option("--level", options.level, "all tasks of this level")->check(whole_between(1, 4));
   command.add_option("--tasks", options.tasks, "these tasks, e.g. 3/1,3/9")->delimiter(',')->type_name("TASK,...");
   command
       .add_option("--suite", options.suite,
@@ -28,15 +29,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--budget-usd", options.budget_usd,
                   "ask nothing more when the next reply could pass this (needs a price and --max-tokens)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command.add_option("--in-flight", options.in_flight, "tasks worked on at a time")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_between(1, 256))
       ->capture_default_str();
-  command
-      .add_option("--config", options.config,
-                  "TOML file with any of these settings, e.g. model = \"...\"; the command line goes before it")
-      ->type_name("FILE")
-      ->check(not_blank());
+  add_config_option(command, options.config);
   command.add_flag("--dry-run", options.dry_run, "print tasks, prompt tokens and a cost bound; ask nobody");
   command.add_flag("--json", options.json, "print the result as one JSON object");
   add_sampling_options(command, options);
@@ -130,6 +127,8 @@ Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOpti
   return providers;
 }
 
+namespace {
+
 int print_dry_run(const RunOptions& options, const PlannedRun& planned, const json& device) {
   json tasks = json::array();
   std::int64_t tokens = 0;
@@ -150,13 +149,20 @@ int print_dry_run(const RunOptions& options, const PlannedRun& planned, const js
     return 0;
   }
   for (const json& task : tasks)
-    fmt::print("{:<8} {:<40} about {} tokens\n", task["task"].get<std::string>(), task["name"].get<std::string>(),
-               task["prompt_tokens"].dump());
-  fmt::print("{} tasks, {} samples each: about {} tokens of first prompts, at most {}{}\n", planned.tasks.size(),
-             options.samples, tokens, llm::cost_text(bound),
+    print_text(stdout, "{:<8} {:<40} about {} tokens\n", printable(task["task"].get<std::string>()),
+               printable(task["name"].get<std::string>()), task["prompt_tokens"].dump());
+  print_text(stdout, "{} tasks, {} samples each: about {} tokens of first prompts, at most {}{}\n",
+             planned.tasks.size(), options.samples, tokens, llm::cost_text(bound),
              bound ? " as first prompts; those with feedback are longer"
                    : " (a bound needs --max-tokens and a price in settings/prices.toml)");
   return 0;
+}
+
+}  // namespace
+
+int dry_run(const RunOptions& options, const PlannedRun& planned, const json& device) {
+  if (const int failed = print_dry_run(options, planned, device); failed != 0) return failed;
+  return check_dry_run(options, run_folder(options.run), identity_of(options, planned));
 }
 
 }  // namespace kagent

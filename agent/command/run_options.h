@@ -51,7 +51,8 @@ Result<run::RunDirectory> open_run(const RunOptions& options, const PlannedRun& 
 // Providers for so many threads. Errors: make_provider's; the first one's check().
 Result<std::vector<std::unique_ptr<llm::Provider>>> make_providers(const RunOptions& options, int threads);
 
-// Prints what would be asked, and a bound of its cost.
-int print_dry_run(const RunOptions& options, const PlannedRun& planned, const nlohmann::json& device);
+// Prints what would be asked and a bound of its cost, and then what the run would stop at before its first request.
+// Nobody is asked and nothing is written. Returns the exit code.
+int dry_run(const RunOptions& options, const PlannedRun& planned, const nlohmann::json& device);
 
 }  // namespace kagent

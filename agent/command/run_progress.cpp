@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "agent/base/printable.h"
+#include "agent/command/print.h"
 
 namespace kagent {
 namespace {
@@ -34,7 +34,7 @@ void RunProgress::moved() {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_standing_ < kBetweenStandings) return;
   last_standing_ = now;
-  fmt::print(stderr, "{}\n", standing_());
+  print_text(stderr, "{}\n", standing_());
 }
 
 void RunProgress::draw(const std::string& line) {

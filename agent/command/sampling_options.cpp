@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "agent/command/commands.h"
+#include "agent/command/options.h"
+#include "agent/run/run_directory.h"
+
 namespace kagent {
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
@@ -9,7 +13,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
       ->required()
       ->type_name("PROVIDER:MODEL");
   command.add_option("--samples", options.samples, "at most this many a task")
-      ->check(CLI::Range(1, 5))
+      ->check(whole_between(1, 5))
       ->capture_default_str();
   command.add_option("--protocol", options.protocol, "feedback: samples see earlier results; independent: they do not")
       ->check(CLI::IsMember({"feedback", "independent"}))
@@ -19,6 +23,14 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command.add_option("--prompt-set", options.prompt_set, "folder under prompts/")->capture_default_str();
   add_request_options(command, options.request);
   add_no_wait(command, options.request);
+}
+
+void add_config_option(CLI::App& command, std::string& file) {
+  command
+      .add_option("--config", file,
+                  "TOML file with any of these settings, e.g. model = \"...\"; the command line goes before it")
+      ->type_name("FILE")
+      ->check(not_blank());
 }
 
 Protocol protocol_of(const std::string& text) {
@@ -41,6 +53,15 @@ nlohmann::json sampling_identity(const SamplingOptions& options, const PromptSet
           {"stop_when_faster", options.stop_when_faster},
           {"prompt_set", prompts.name},
           {"prompt_set_sha256", prompts.sha256}};
+}
+
+int check_dry_run(const SamplingOptions& options, const std::string& run_folder, const nlohmann::json& identity) {
+  int exit_code = 0;
+  auto provider = llm::make_provider(options.model, provider_settings(options.request));
+  if (!provider) exit_code = fail(provider.error());
+  if (Status usable = provider ? provider.value()->check_here() : Ok{}; !usable) exit_code = fail(usable.error());
+  if (Status takes = run::RunDirectory::would_take(run_folder, identity); !takes) exit_code = fail(takes.error());
+  return exit_code;
 }
 
 std::optional<llm::Price> price_of_model(const llm::PriceList& prices, const std::string& model) {

@@ -22,6 +22,8 @@ struct SamplingOptions {
   RequestOptions request;
 };
 void add_sampling_options(CLI::App& command, SamplingOptions& options);
+// --config FILE: config_file.h reads it.
+void add_config_option(CLI::App& command, std::string& file);
 
 // "independent", else feedback.
 Protocol protocol_of(const std::string& text);
@@ -31,6 +33,10 @@ Result<SolveSettings> solve_settings(const SamplingOptions& options);
 
 // What the run's identity says of it.
 nlohmann::json sampling_identity(const SamplingOptions& options, const PromptSet& prompts);
+
+// What else stops a run before its first request: a model or key that cannot be used, a run directory that is
+// another's. Told on stderr; returns the exit code. Nobody is asked: what only a server knows stays open.
+int check_dry_run(const SamplingOptions& options, const std::string& run_folder, const nlohmann::json& identity);
 
 // Of "provider:model". Nothing: unknown.
 std::optional<llm::Price> price_of_model(const llm::PriceList& prices, const std::string& model);

@@ -6,9 +6,9 @@
 
 #include "agent/base/file.h"
 #include "agent/base/json_text.h"
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/score/forms.h"
 
 namespace kagent {
@@ -33,7 +33,7 @@ int print_scores(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", pretty(score::to_json(run.value(), scores)));
   } else {
-    fmt::print("{}", printable_lines(score::to_markdown(run.value(), scores)));
+    print_text(stdout, "{}", score::to_markdown(run.value(), scores));
   }
   return 0;
 }

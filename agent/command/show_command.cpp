@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "agent/answer/answer.h"
 #include "agent/base/json_text.h"
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/plan_listing.h"
 #include "agent/run/run_directory.h"
@@ -36,16 +35,17 @@ std::string identity_line(const run::RunDirectory& run) {
   std::string line;
   for (const auto& [key, value] : run.manifest()["identity"].items()) {
     if (value.is_string() && !value.get<std::string>().empty() && value.get<std::string>().size() < 60)
-      line += fmt::format("  {}: {}\n", key, value.get<std::string>());
+      line += fmt::format("  {}: {}\n", printable(key), printable(value.get<std::string>()));
   }
-  return fmt::format("{} (created {})\n{}", run.folder(), run.manifest().value("created", "?"), line);
+  return fmt::format("{} (created {})\n{}", name_text(run.folder()), printable(text_or(run.manifest(), "created", "?")),
+                     line);
 }
 
 std::string reply_line(const run::SampleState& sample) {
   if (!sample.reply) return sample.requests > 0 ? "asked, no answer yet" : "not asked";
   const json& r = *sample.reply;
   const json usage = r.value("usage", json::object());
-  std::string line = fmt::format("{} {}", r.value("provider", ""), r.value("model", ""));
+  std::string line = printable(fmt::format("{} {}", r.value("provider", ""), r.value("model", "")));
   if (usage.contains("output_tokens")) line += fmt::format(", {} output tokens", usage["output_tokens"].dump());
   if (sample.requests > 1 && r.value("provider", "") != "spool")
     line += fmt::format(", asked {} times", sample.requests);
@@ -60,8 +60,9 @@ std::string command_of(const run::RunDirectory& run) {
 }
 
 std::string task_page(const std::string& id, const run::TaskState& state, int only_sample, const std::string& command) {
-  std::string out = fmt::format(
-      "\n{}{}\n", id, state.ended ? "" : fmt::format("  (not finished: the same {} command goes on)", command));
+  std::string out =
+      fmt::format("\n{}{}\n", printable(id),
+                  state.ended ? "" : fmt::format("  (not finished: the same {} command goes on)", command));
   for (const run::SampleState& sample : state.samples) {
     if (only_sample != 0 && sample.number != only_sample) continue;
     out += fmt::format("sample {}: {}\n", sample.number, reply_line(sample));
@@ -106,8 +107,9 @@ int show(const Options& options) {
   const std::vector<std::string> known = run.tasks();
   const std::vector<std::string> ids = options.task.empty() ? known : std::vector<std::string>{options.task};
   if (!options.task.empty() && std::find(known.begin(), known.end(), options.task) == known.end()) {
-    return fail({Code::kUsage, fmt::format("{} has no task {}; it has {}", options.run, options.task,
-                                           known.empty() ? "none so far" : fmt::format("{}", fmt::join(known, ", ")))});
+    return fail(
+        {Code::kUsage, fmt::format("{} has no task {}; it has {}", name_text(options.run), name_text(options.task),
+                                   known.empty() ? "none so far" : fmt::format("{}", fmt::join(known, ", ")))});
   }
   const bool text = options.prompt || options.answer || options.cuda || options.plan;
   if (text && ids.size() != 1)
@@ -123,9 +125,7 @@ int show(const Options& options) {
       if (!sample) return fail(sample.error());
       Result<std::string> stored = stored_text(run, sample.value(), options);
       if (!stored) return fail(stored.error());
-      // A terminal is shown what the text says and not what it does; a pipe gets the bytes.
-      const std::string out = ::isatty(STDOUT_FILENO) != 0 ? printable_lines(stored.value()) : stored.value();
-      fmt::print("{}{}", out, out.ends_with('\n') ? "" : "\n");
+      print_stored(stored.value() + (stored.value().ends_with('\n') ? "" : "\n"));
       return 0;
     }
     if (options.sample != 0) {
@@ -137,7 +137,7 @@ int show(const Options& options) {
   if (options.json_output) {
     fmt::print("{}\n", pretty({{"run", run.folder()}, {"manifest", run.manifest()}, {"tasks", tasks}}));
   } else {
-    fmt::print("{}", printable_lines(page));
+    print_text(stdout, "{}", page);
   }
   return 0;
 }
@@ -150,7 +150,9 @@ void add_show(CLI::App& program, int& exit_code) {
       program.add_subcommand("show", "what happened in a run, in a page; or one stored text of a sample");
   add_run_argument(*command, options->run);
   command->add_option("task", options->task, "only this task")->type_name("TASK");
-  command->add_option("--sample", options->sample, "which sample (default: the last)")->type_name("N");
+  command->add_option("--sample", options->sample, "which sample (default: the last)")
+      ->type_name("N")
+      ->check(whole_between(1, 1000));
   CLI::Option* prompt = command->add_flag("--prompt", options->prompt, "print the prompt that was sent");
   CLI::Option* answer = command->add_flag("--answer", options->answer, "print the raw reply");
   CLI::Option* cuda = command->add_flag("--cuda", options->cuda, "print the CUDA block");

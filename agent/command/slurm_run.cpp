@@ -7,6 +7,7 @@
 
 #include "agent/command/commands.h"
 #include "agent/command/interrupt.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/work_through.h"
 #include "agent/slurm/rounds.h"
@@ -52,7 +53,7 @@ std::vector<std::string> element_command(const RunOptions& options, const std::s
 void add_slurm_options(CLI::App& command, SlurmOptions& options) {
   CLI::Option* use = command.add_flag("--slurm", options.use, "judge by Slurm jobs; the model is asked here");
   command.add_option("--slurm-shards", options.shards, "at most so many jobs at a time, each with its tasks")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_between(1, 1000))
       ->needs(use)
       ->capture_default_str();
   command
@@ -93,7 +94,7 @@ int run_by_slurm(const RunOptions& options, const PlannedRun& planned, const run
   interrupt.reset();
   if (!done && done.error().code != Code::kCancelled) return fail(done.error());
   if (!done) {
-    fmt::print(stderr, "kagent: {}\n", done.error().message);
+    print_text(stderr, "kagent: {}\n", done.error().message);
     return kExitStopped;
   }
   // Nothing is left to judge, so this asks nobody and judges nothing: it says how the run stands.

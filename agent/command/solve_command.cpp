@@ -10,6 +10,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/interrupt.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/sampling_options.h"
 #include "agent/command/verdict_text.h"
@@ -25,6 +26,7 @@ struct Options : SamplingOptions {
   TaskOptions task;
   JudgeOptions judge;
   std::string run;
+  std::string config;  // read before the command line is parsed: config_file.h
   bool dry_run = false;
   bool json_output = false;
 };
@@ -59,8 +61,9 @@ int print_dry_run(const Options& options, const Task& task, const PromptSet& pro
                       {"cost_bound_usd", all ? json(*all) : json()}};
     fmt::print("{}\n", pretty(out));
   } else {
-    fmt::print("{}", prompt.value());
-    fmt::print(stderr, "about {} tokens; at most {} for {} first-sample requests{}\n", tokens, llm::cost_text(all),
+    print_stored(prompt.value());
+    std::fflush(stdout);
+    print_text(stderr, "about {} tokens; at most {} for {} first-sample requests{}\n", tokens, llm::cost_text(all),
                options.samples, all ? "" : " (needs --max-tokens and a price in settings/prices.toml)");
   }
   return 0;
@@ -92,14 +95,14 @@ void print_summary(const json& summary) {
   for (const json& s : summary["samples"]) {
     const std::string speed =
         s["speedup"].is_number() ? fmt::format(", {:.2f}x eager", s["speedup"].get<double>()) : "";
-    const std::string why = s["reason"].is_string() ? ": " + s["reason"].get<std::string>() : "";
+    const std::string why = s["reason"].is_string() ? ": " + printable(s["reason"].get<std::string>()) : "";
     const bool emulated = s["backend"] == "emulate" && s["outcome"] == "accepted";
-    fmt::print("sample {}: {}{}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
+    print_text(stdout, "sample {}: {}{}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
                emulated ? " by emulation: right, speed needs a GPU" : "", s["faster"].get<bool>() ? ", faster" : "",
                speed, why);
   }
-  fmt::print("{}: {}; `kagent show {}` tells the rest\n", summary["task"].get<std::string>(),
-             summary["end"].get<std::string>(), summary["run"].get<std::string>());
+  print_text(stdout, "{}: {}; `kagent show {}` tells the rest\n", name_text(summary["task"].get<std::string>()),
+             summary["end"].get<std::string>(), name_text(summary["run"].get<std::string>()));
 }
 
 int exit_code_of(SolveEnd end) {
@@ -187,7 +190,11 @@ int solve_task(const Options& options) {
   if (!judge_with) return fail(judge_with.error());
   Result<json> device = probe_device(installation.value(), judge_with.value().crew);
   if (!device) return fail(device.error());
-  return print_dry_run(options, task.value(), prompts.value(), device.value(), settings.value(), price);
+  if (const int failed = print_dry_run(options, task.value(), prompts.value(), device.value(), settings.value(), price);
+      failed != 0)
+    return failed;
+  return check_dry_run(options, folder_of_run(options, task.value().id),
+                       identity_of(options, task.value(), prompts.value()));
 }
 
 }  // namespace
@@ -201,6 +208,7 @@ void add_solve(CLI::App& program, int& exit_code) {
   command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
       ->type_name("DIR")
       ->check(not_blank());
+  add_config_option(*command, options->config);
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");
   add_sampling_options(*command, *options);
   add_judge_options(*command, options->judge);

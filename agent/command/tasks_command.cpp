@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/base/json_text.h"
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/judge/crew.h"
 
 namespace kagent {
@@ -29,8 +29,7 @@ nlohmann::json to_json(const TaskInfo& task) {
 
 // What a wrong answer may do to this task and pass every check: measured on its small form.
 void print_cannot_show(std::FILE* out, const TaskInfo& task) {
-  for (const std::string& name : task.cannot_show)
-    fmt::print(out, "{}  cannot show      {}\n", task.id, printable(name));
+  for (const std::string& name : task.cannot_show) print_text(out, "{}  cannot show      {}\n", task.id, name);
 }
 
 int list(const Options& options) {
@@ -43,7 +42,7 @@ int list(const Options& options) {
     if (options.json) {
       json.push_back(to_json(task));
     } else {
-      fmt::print("{:<8} {}{}\n", task.id, task.name, task.blind ? "  (blind)" : "");
+      print_text(stdout, "{:<8} {}{}\n", task.id, printable(task.name), task.blind ? "  (blind)" : "");
     }
   }
   if (options.json) fmt::print("{}\n", pretty({{"tasks", json}}));
@@ -61,7 +60,7 @@ int show(const Options& options) {
     json["source_sha256"] = task.value().source_sha256;
     fmt::print("{}\n", pretty(json));
   } else {
-    fmt::print("{}", task.value().source);
+    print_stored(task.value().source);
     std::fflush(stdout);
     print_cannot_show(stderr, task.value());  // the file alone goes to stdout
   }
@@ -74,40 +73,42 @@ std::string percent(const nlohmann::json& share) {
 
 void print_kills(const std::string& id, const nlohmann::json& kills) {
   if (!kills.is_object()) return;
-  fmt::print("{}  {:<16} {} wrong versions: the official check tells {}, all rules {}\n", id, "mutants",
+  print_text(stdout, "{}  {:<16} {} wrong versions: the official check tells {}, all rules {}\n", id, "mutants",
              kills["mutants"].get<int>(), kills["killed_official"].get<int>(), kills["killed"].get<int>());
-  for (const auto& name : kills["survivors"]) fmt::print("{}    not told      {}\n", id, name.get<std::string>());
-  if (!kills["exact"].get<bool>()) fmt::print("{}    the reference itself does not pass: a fault of kagent's\n", id);
+  for (const auto& name : kills["survivors"])
+    print_text(stdout, "{}    not told      {}\n", id, name.get<std::string>());
+  if (!kills["exact"].get<bool>())
+    print_text(stdout, "{}    the reference itself does not pass: a fault of kagent's\n", id);
 }
 
 void print_study(const Task& task, const nlohmann::json& study) {
   const std::string& id = task.id;
   const nlohmann::json& work = study["work"];
   for (const auto& [kind, flops] : work["flops"].items()) {
-    if (flops != 0) fmt::print("{}  {:<16} {:.4g} GFLOP\n", id, kind, flops.get<double>() / 1e9);
+    if (flops != 0) print_text(stdout, "{}  {:<16} {:.4g} GFLOP\n", id, kind, flops.get<double>() / 1e9);
   }
-  fmt::print("{}  {:<16} {:.4g} MB at least\n", id, "memory traffic", work["bytes"].get<double>() / 1e6);
+  print_text(stdout, "{}  {:<16} {:.4g} MB at least\n", id, "memory traffic", work["bytes"].get<double>() / 1e6);
   if (study["floor"].is_object()) {
-    fmt::print("{}  {:<16} {:.4g} ms: a measured time below it is an alarm\n", id, "floor",
+    print_text(stdout, "{}  {:<16} {:.4g} ms: a measured time below it is an alarm\n", id, "floor",
                study["floor"]["floor_ms"].get<double>());
   } else {
-    fmt::print("{}  {:<16} needs a GPU: it follows from that GPU's speeds\n", id, "floor");
+    print_text(stdout, "{}  {:<16} needs a GPU: it follows from that GPU's speeds\n", id, "floor");
   }
   print_kills(id, study["kills"]);
   if (!study["kills"].is_object()) print_cannot_show(stdout, task);
   if (!study["numerics"].is_object()) {
-    fmt::print("{}  numerics under the official check need a GPU{}\n", id,
+    print_text(stdout, "{}  numerics under the official check need a GPU{}\n", id,
                task.numerics.empty() ? "" : "; on an H200: " + task.numerics);
     return;
   }
   const nlohmann::json& numerics = study["numerics"];
-  fmt::print("{}  outputs outside the official tolerance, worst of x1, x3, x0.01 and x(-1):\n", id);
+  print_text(stdout, "{}  outputs outside the official tolerance, worst of x1, x3, x0.01 and x(-1):\n", id);
   for (const auto& [name, share] : numerics["shares"].items()) {
     const auto reason = numerics["reasons"].find(name);
-    fmt::print("{}    {:<16} {}{}\n", id, name, percent(share),
+    print_text(stdout, "{}    {:<16} {}{}\n", id, name, percent(share),
                reason != numerics["reasons"].end() ? ": " + reason->get<std::string>() : std::string());
   }
-  fmt::print("{}  the output for zero input passes: {}; for another seed's: {}; not finite under x3: {}\n", id,
+  print_text(stdout, "{}  the output for zero input passes: {}; for another seed's: {}; not finite under x3: {}\n", id,
              numerics["zero_input_passes"].get<bool>(), numerics["other_seed_passes"].get<bool>(),
              numerics["not_finite_x3"].get<std::int64_t>());
 }
@@ -158,7 +159,7 @@ void add_tasks(CLI::App& program, int& exit_code) {
       ->add_option(
           "--mutants", options->mutants,
           "make so many wrong versions of it and count those that the checks tell (24 takes seconds to minutes)")
-      ->check(CLI::Range(0, 10000))
+      ->check(whole_between(0, 10000))
       ->capture_default_str();
   studied->add_flag("--json", options->json, "one JSON object (docs/tasks.md)");
   studied->callback([options, &exit_code] { exit_code = study(*options); });

@@ -1,14 +1,15 @@
 #include "agent/command/work_through.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "agent/base/json_text.h"
-#include "agent/base/printable.h"
 #include "agent/command/commands.h"
 #include "agent/command/interrupt.h"
+#include "agent/command/print.h"
 #include "agent/command/run_progress.h"
 #include "agent/judge/gpu_lock.h"
 #include "agent/suite/answer_judge.h"
@@ -64,33 +65,36 @@ json summary_of(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, co
   return out;
 }
 
-void print_errors(const std::vector<suite::TaskEnd>& ends) {
+// The tasks whose errors the progress told as they came, e.g. "2 tasks could not go on (3/2, 3/7)".
+std::string failed_words(const std::vector<suite::TaskEnd>& ends) {
+  std::vector<std::string> failed;
   for (const suite::TaskEnd& end : ends) {
-    if (!end.error.empty()) fmt::print(stderr, "kagent: {}: {}\n", printable(end.task), printable(end.error));
+    if (!end.error.empty()) failed.push_back(name_text(end.task));
   }
+  return fmt::format("{} {} could not go on, for the reasons above ({})", failed.size(),
+                     failed.size() == 1 ? "task" : "tasks", fmt::join(failed, ", "));
 }
 
 void print_summary(const SuiteJob& job, const std::vector<suite::TaskEnd>& ends, const suite::Tally& tally,
                    const json& summary, int exit_code) {
-  print_errors(ends);
-  fmt::print("{}: {}\n", job.run.folder(), tally.line());
+  print_text(stdout, "{}: {}\n", name_text(job.run.folder()), tally.line());
   const json& slots = summary["slots"];
   if (job.judging != nullptr && job.judging->settings.crew.backend == "cuda" &&
       slots.contains("samples_per_gpu_hour")) {
-    fmt::print("{} judged now, {:.0f} an hour of GPU time{}\n", slots["judged"].dump(),
+    print_text(stdout, "{} judged now, {:.0f} an hour of GPU time{}\n", slots["judged"].dump(),
                slots["samples_per_gpu_hour"].get<double>(),
                slots.contains("occupied_while_queued") ? fmt::format("; GPUs {:.0f}% occupied while answers waited",
                                                                      100 * slots["occupied_while_queued"].get<double>())
                                                        : std::string());
   }
-  const char* what = exit_code == kExitError     ? "some tasks could not go on; the same command resumes"
-                     : exit_code == kExitStopped ? "stopped; the same command goes on"
-                     : exit_code != kExitWaiting ? "every task has ended"
-                     : job.part == Part::kGenerate
-                         ? "waiting for verdicts (`kagent judge-run`) or answers; the same command goes on"
-                     : job.part == Part::kJudge ? "everything that is answered is judged; `kagent generate` goes on"
-                                                : "waiting for answers; the same command goes on";
-  fmt::print("{}; `kagent score {}` sums it up\n", what, job.run.folder());
+  const std::string what =
+      exit_code == kExitError       ? failed_words(ends) + "; the same command resumes"
+      : exit_code == kExitStopped   ? "stopped; the same command goes on"
+      : exit_code != kExitWaiting   ? "every task has ended"
+      : job.part == Part::kGenerate ? "waiting for verdicts (`kagent judge-run`) or answers; the same command goes on"
+      : job.part == Part::kJudge    ? "everything that is answered is judged; `kagent generate` goes on"
+                                    : "waiting for answers; the same command goes on";
+  print_text(stdout, "{}; `kagent score {}` sums it up\n", what, name_text(job.run.folder()));
 }
 
 }  // namespace
@@ -132,9 +136,8 @@ int work_through(SuiteJob job) {
 
   const int exit_code = exit_code_of(ends);
   const json summary = summary_of(job, ends, tally, budget, slots.use());
-  if (job.print == SuiteJob::Print::kNothing) {
-    print_errors(ends);
-  } else if (job.json) {
+  if (job.print == SuiteJob::Print::kNothing) return exit_code;
+  if (job.json) {
     fmt::print("{}\n", pretty(summary));
   } else {
     print_summary(job, ends, tally, summary, exit_code);

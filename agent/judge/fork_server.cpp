@@ -97,7 +97,8 @@ Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::dura
     const std::size_t equals = entry.find('=');
     environment[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
-  const std::string text = nlohmann::json{{"argv", request.spec.argv}, {"environment", environment}}.dump();
+  const std::string text = nlohmann::json{{"argv", request.spec.argv}, {"environment", environment}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);  // a path may hold any byte
   if (!send_with_fds(channel_, text, {request.in, request.out, request.err})) return gone("has ended", log_path_);
   pollfd ready = {channel_, POLLIN, 0};
   int polled = 0;

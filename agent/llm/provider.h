@@ -18,6 +18,7 @@ struct Request {
   std::string prompt;
   std::string task;  // "3/4": which recorded reply (replay), which file (spool)
   int sample = 1;    // from 1
+  bool wait = true;  // false: Pending at once where people are waited for (spool)
 
   std::optional<double> temperature;
   std::optional<int> max_output_tokens;         // reasoning included, in all three dialects
@@ -101,6 +102,8 @@ class Provider {
   // Cheap and at once, before anything is counted: key, model name, host, folder.
   // Errors: kAuth, kUsage (model name, address), kTransport (unreachable), kNotFound, kIo.
   virtual Status check() = 0;
+  // The part of check() that asks nobody and writes nothing.
+  virtual Status check_here() { return Ok{}; }
 
   // Whether a request that got Pending stands until it is answered, so that asking again is still that request.
   [[nodiscard]] virtual bool requests_stand() const { return false; }

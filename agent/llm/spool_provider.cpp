@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "agent/base/file.h"
+#include "agent/base/printable.h"
 #include "agent/llm/dialect.h"
 #include "agent/llm/secret.h"
 
@@ -36,6 +38,14 @@ class SpoolProvider : public Provider {
 
   Status check() override {
     if (Status made = make_folder(settings_.folder); !made) return made;
+    return check_here();
+  }
+
+  Status check_here() override {
+    std::error_code failed;
+    if (std::filesystem::exists(settings_.folder, failed) && !std::filesystem::is_directory(settings_.folder, failed))
+      return Error{Code::kUsage,
+                   fmt::format("{} is no folder; --model spool:FOLDER wants one", name_text(settings_.folder))};
     Result<nlohmann::json> stated = read_identity(in_folder("spool.json"));
     if (!stated) return stated.error();
     return Ok{};
@@ -92,7 +102,7 @@ class SpoolProvider : public Provider {
       if (is_answer && last == now.value()) return now;
       if (progress.cancelled()) return Error{Code::kCancelled, "cancelled while waiting for " + path};
       const bool late = request.deadline_s && clock_->now_s() - begin_s >= *request.deadline_s;
-      if (!is_answer && (!settings_.wait || late)) return std::optional<std::string>();
+      if (!is_answer && (!settings_.wait || !request.wait || late)) return std::optional<std::string>();
       if (!is_answer && !told) {
         progress.say(fmt::format("waiting for {}{}", path, now.value() ? ", which is empty so far" : ""));
         told = true;

@@ -6,6 +6,7 @@
 
 #include "agent/base/file.h"
 #include "agent/base/nearest.h"
+#include "agent/base/printable.h"
 #include "agent/base/sha256.h"
 
 namespace kagent {
@@ -28,8 +29,8 @@ Result<PromptSet> load_prompt_set(const std::string& root, const std::string& na
   std::error_code failed;
   if (name.empty() || name.find('/') != std::string::npos || !fs::is_directory(folder, failed)) {
     const auto near = nearest(name, set_names(fs::path(root) / "prompts"));
-    return Error{Code::kNotFound, fmt::format("no prompt set {} under {}/prompts{}", name, root,
-                                              near ? fmt::format("; did you mean {}?", *near) : "")};
+    return Error{Code::kNotFound, fmt::format("no prompt set {} under {}/prompts{}", name_text(name), root,
+                                              near ? fmt::format("; did you mean {}?", name_text(*near)) : "")};
   }
   PromptSet set;
   set.name = name;

@@ -16,11 +16,13 @@ namespace kagent::replay {
 using nlohmann::json;
 
 Result<TaskFile> TaskFile::of(const run::RunDirectory& run, const std::string& task_id, const std::vector<json>& events,
-                              const std::string& builtin_tasks) {
+                              const std::string& builtin_tasks, const std::string& small_folder) {
   const std::string hash = events.empty() ? "" : text_or(events.front(), "task_sha256", "");
   if (hash.empty()) return Error{Code::kParse, "its log has no start event that names the task's file"};
   TaskFile file;
-  if (Result<Task> task = find_task({builtin_tasks, "", ""}, task_id); task && task.value().source_sha256 == hash) {
+  const bool small = flag_or(run.manifest()["identity"], "small", false);
+  const TaskSource builtin{builtin_tasks, "", "", small ? small_folder : ""};
+  if (Result<Task> task = find_task(builtin, task_id); task && task.value().source_sha256 == hash) {
     file.path_ = task.value().path;
     return file;
   }

@@ -16,9 +16,11 @@ namespace kagent::replay {
 // blob, which goes with this object.
 class TaskFile {
  public:
-  // `builtin_tasks` is the repository's tasks/ folder. Errors: kParse (no start event, no hash in it); the blob's; kIo.
+  // `builtin_tasks` is the repository's tasks/ folder; `small_folder`: where small forms of them are written, which a
+  // run made with --small has. Errors: kParse (no start event, no hash in it); the blob's; kIo.
   static Result<TaskFile> of(const run::RunDirectory& run, const std::string& task_id,
-                             const std::vector<nlohmann::json>& events, const std::string& builtin_tasks);
+                             const std::vector<nlohmann::json>& events, const std::string& builtin_tasks,
+                             const std::string& small_folder);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool from_log() const { return !folder_.empty(); }

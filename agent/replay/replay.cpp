@@ -6,6 +6,7 @@
 
 #include "agent/answer/answer.h"
 #include "agent/base/json_text.h"
+#include "agent/base/printable.h"
 #include "agent/replay/logged.h"
 #include "agent/run/task_state.h"
 
@@ -106,7 +107,8 @@ Status replay_task(const run::RunDirectory& run, const std::string& task_id, con
     chosen.push_back(std::move(state));
   }
   if (chosen.empty()) return Ok{};
-  Result<TaskFile> file = TaskFile::of(run, task_id, chain.value().events, settings.builtin_tasks);
+  Result<TaskFile> file =
+      TaskFile::of(run, task_id, chain.value().events, settings.builtin_tasks, settings.small_folder);
   if (!file) return file.error().within(task_id);
   TaskReplay task(run, task_id, std::move(file).value(), all_rules, open_judge);
   for (const run::SampleState& state : chosen) {
@@ -139,7 +141,8 @@ Result<Replay> replay(const run::RunDirectory& run, const ReplaySettings& settin
   std::vector<std::string> tasks = run.tasks();
   if (!settings.task.empty()) {
     if (std::find(tasks.begin(), tasks.end(), settings.task) == tasks.end())
-      return Error{Code::kUsage, fmt::format("{} has no log of a task {}", run.folder(), settings.task)};
+      return Error{Code::kUsage,
+                   fmt::format("{} has no log of a task {}", name_text(run.folder()), name_text(settings.task))};
     tasks = {settings.task};
   }
   for (const std::string& id : tasks) {

@@ -18,9 +18,10 @@
 namespace kagent::replay {
 
 struct ReplaySettings {
-  std::string builtin_tasks;  // the repository's tasks/ folder
-  std::string task;           // "" for all
-  int sample = 0;             // 0 for all
+  std::string builtin_tasks;   // the repository's tasks/ folder
+  std::string task;            // "" for all
+  int sample = 0;              // 0 for all
+  std::string small_folder{};  // where small forms of tasks are written
 };
 
 struct ReplayedSample {

@@ -30,6 +30,11 @@ std::string problem_with(const nlohmann::json& event, std::size_t seq, const std
   return event_problem(event);
 }
 
+std::string prev_of(std::string_view line) {
+  const Result<nlohmann::json> event = parse_json(line);
+  return event ? text_or(event.value(), "prev", "") : "";
+}
+
 }  // namespace
 
 Result<nlohmann::json> parse_line(std::string_view line, std::size_t seq, const std::string& prev) {
@@ -62,6 +67,17 @@ Result<Chain> parse_chain(std::string_view text, const std::string& first_prev) 
     chain.newline_missing = !whole_line;
   }
   return chain;
+}
+
+Result<Chain> parse_chain_of(const std::string& path, std::string_view text, const std::string& first_prev) {
+  Result<Chain> chain = parse_chain(text, first_prev);
+  if (chain) return chain;
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::string prev = sum_fits(line) ? prev_of(line) : first_prev;
+  if (prev == first_prev || !parse_line(line, 0, prev)) return chain.error().within(path);
+  return Error{Code::kParse, fmt::format("the run's manifest.json is not the one that {} began with: it was edited or "
+                                         "replaced; put that one back, from a copy of the run or version control",
+                                         path)};
 }
 
 std::string chain_line(const std::string& kind, nlohmann::json body, std::size_t seq, const std::string& prev,

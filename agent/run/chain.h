@@ -34,6 +34,10 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 // Errors: kParse, "line 3: ..." in words.
 Result<Chain> parse_chain(std::string_view text, const std::string& first_prev);
 
+// The same of a file, which errors name; where the log begins at another manifest.json than `first_prev`, they name
+// that.
+Result<Chain> parse_chain_of(const std::string& path, std::string_view text, const std::string& first_prev);
+
 // One line, without its newline. Errors: kParse.
 Result<nlohmann::json> parse_line(std::string_view line, std::size_t seq, const std::string& prev);
 

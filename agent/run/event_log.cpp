@@ -24,8 +24,8 @@ Result<std::unique_ptr<EventLog>> EventLog::open(const std::string& folder, cons
   } else if (read.error().code != Code::kNotFound) {
     return read.error();
   }
-  Result<Chain> chain = parse_chain(text, first_prev);
-  if (!chain) return chain.error().within(path);
+  Result<Chain> chain = parse_chain_of(path, text, first_prev);
+  if (!chain) return chain.error();
   Result<AppendFile> file = AppendFile::open(path);
   if (!file) return file.error();
   std::unique_ptr<EventLog> log(

@@ -37,8 +37,8 @@ Result<Log> read_log(const RunDirectory& run, const Place& place) {
   const std::string path = place.path_in(run);
   Result<std::string> text = read_own_file(path);
   if (!text && text.error().code != Code::kNotFound) return text.error();
-  Result<Chain> chain = parse_chain(text ? text.value() : "", run.manifest_sha256());
-  if (!chain) return chain.error().within(path);
+  Result<Chain> chain = parse_chain_of(path, text ? text.value() : "", run.manifest_sha256());
+  if (!chain) return chain.error();
   Log log{text ? text.value().substr(0, chain.value().bytes) : "", std::move(chain).value()};
   if (log.chain.newline_missing) log.lines += '\n';
   return log;

@@ -9,6 +9,7 @@
 #include "agent/base/clock.h"
 #include "agent/base/file.h"
 #include "agent/base/json_text.h"
+#include "agent/base/printable.h"
 #include "agent/base/sha256.h"
 
 namespace kagent::run {
@@ -33,6 +34,13 @@ std::string manifest_problem(const nlohmann::json& manifest) {
       return fmt::format("two tasks share the folder tasks/{}", folder_of_task(id.get<std::string>()));
   }
   return "";
+}
+
+// The order in which tasks were named is no part of what a run is.
+nlohmann::json in_order(nlohmann::json identity) {
+  if (identity.contains("tasks") && identity["tasks"].is_array())
+    std::sort(identity["tasks"].begin(), identity["tasks"].end());
+  return identity;
 }
 
 // The first path at which two JSON values differ, e.g. "request/temperature"; empty if they are equal.
@@ -73,28 +81,50 @@ Result<RunDirectory> RunDirectory::open(const std::string& folder) {
   Result<std::string> text = read_own_file(folder + "/manifest.json");
   if (!text) {
     if (text.error().code != Code::kNotFound) return text.error();
-    return Error{Code::kNotFound, fmt::format("{} is no run directory: it has no manifest.json", folder)};
+    return Error{Code::kNotFound, fmt::format("{} is no run directory: it has no manifest.json", name_text(folder))};
   }
   Result<nlohmann::json> manifest = parse_json(text.value());
-  if (!manifest) return manifest.error().within(folder + "/manifest.json");
-  run.manifest_ = std::move(manifest).value();
-  if (const std::string problem = manifest_problem(run.manifest_); !problem.empty())
-    return Error{Code::kParse, fmt::format("{}/manifest.json: {}", folder, problem)};
+  if (manifest) run.manifest_ = manifest.value();
+  if (const std::string problem = manifest ? manifest_problem(run.manifest_) : manifest.error().message;
+      !problem.empty()) {
+    return Error{Code::kParse,
+                 fmt::format("{}/manifest.json: {}; it is written once and must stay: put it back, from a "
+                             "copy of the run or version control",
+                             folder, problem)};
+  }
   run.manifest_sha256_ = sha256_hex(text.value());
   return run;
+}
+
+Status RunDirectory::would_take(const std::string& folder, const nlohmann::json& identity) {
+  std::error_code failed;
+  if (!std::filesystem::exists(folder + "/manifest.json", failed)) {
+    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_directory(folder, failed))
+      return Error{Code::kUsage, fmt::format("{} is no folder; choose another --run", name_text(folder))};
+    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_empty(folder, failed)) {
+      return Error{Code::kUsage, fmt::format("{} exists, is not empty and is no run directory; choose another --run",
+                                             name_text(folder))};
+    }
+    return Ok{};
+  }
+  Result<RunDirectory> run = open(folder);
+  if (!run) return run.error();
+  const nlohmann::json there = in_order(run.value().manifest_["identity"]);
+  const nlohmann::json now = in_order(identity);
+  // Another task differs in more than its name, and its name says it best.
+  const std::string key = there["tasks"] != now["tasks"] ? "tasks" : first_difference(there, now);
+  if (key.empty()) return Ok{};
+  return Error{Code::kUsage,
+               fmt::format("{} is a run with another {}: {} there, {} now; choose another --run, or give the same",
+                           name_text(folder), key, shown_at(there, key), shown_at(now, key))};
 }
 
 Result<RunDirectory> RunDirectory::create_or_resume(const std::string& folder, const nlohmann::json& identity,
                                                     const nlohmann::json& facts) {
   const std::string path = folder + "/manifest.json";
+  if (Status takes = would_take(folder, identity); !takes) return takes.error();
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) {
-    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_directory(folder, failed))
-      return Error{Code::kUsage, fmt::format("{} is no folder; choose another --run", folder)};
-    if (std::filesystem::exists(folder, failed) && !std::filesystem::is_empty(folder, failed)) {
-      return Error{Code::kUsage,
-                   fmt::format("{} exists, is not empty and is no run directory; choose another --run", folder)};
-    }
     nlohmann::json manifest = {{"format", kFormat}, {"created", now_utc()}, {"identity", identity}, {"facts", facts}};
     if (facts.is_null()) manifest["facts"] = nlohmann::json::object();
     if (const std::string problem = manifest_problem(manifest); !problem.empty())
@@ -103,16 +133,9 @@ Result<RunDirectory> RunDirectory::create_or_resume(const std::string& folder, c
     // Of several processes that begin the same run, one writes the manifest and the others find it.
     if (Status written = create_file(path, text); !written && written.error().code != Code::kBusy)
       return written.error();
+    if (Status takes = would_take(folder, identity); !takes) return takes.error();
   }
-  Result<RunDirectory> run = open(folder);
-  if (!run) return run;
-  const nlohmann::json& there = run.value().manifest_["identity"];
-  // Another task differs in more than its name, and its name says it best.
-  const std::string key = there["tasks"] != identity["tasks"] ? "tasks" : first_difference(there, identity);
-  if (key.empty()) return run;
-  return Error{Code::kUsage,
-               fmt::format("{} is a run with another {}: {} there, {} now; choose another --run, or give the same",
-                           folder, key, shown_at(there, key), shown_at(identity, key))};
+  return open(folder);
 }
 
 std::vector<std::string> RunDirectory::tasks() const {
@@ -133,9 +156,7 @@ Result<Chain> RunDirectory::read_task(const std::string& task_id) const {
   const std::string path = folder_ + "/tasks/" + folder_of_task(task_id) + "/events.jsonl";
   Result<std::string> text = read_own_file(path);
   if (!text) return text.error();
-  Result<Chain> chain = parse_chain(text.value(), manifest_sha256_);
-  if (!chain) return chain.error().within(path);
-  return chain;
+  return parse_chain_of(path, text.value(), manifest_sha256_);
 }
 
 Result<std::unique_ptr<EventLog>> RunDirectory::open_audit() const {
@@ -146,9 +167,7 @@ Result<Chain> RunDirectory::read_audit() const {
   const std::string path = folder_ + "/audit.jsonl";
   Result<std::string> text = read_own_file(path);
   if (!text && text.error().code != Code::kNotFound) return text.error();
-  Result<Chain> chain = parse_chain(text ? text.value() : "", manifest_sha256_);
-  if (!chain) return chain.error().within(path);
-  return chain;
+  return parse_chain_of(path, text ? text.value() : "", manifest_sha256_);
 }
 
 Result<std::optional<RecordedReply>> recorded_reply(const RunDirectory& run, const std::string& task_id, int sample) {

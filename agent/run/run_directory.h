@@ -17,10 +17,12 @@ namespace kagent::run {
 class RunDirectory {
  public:
   // Creates the run, or opens the one that is there if it has the same identity: what decides whether a later command
-  // continues this run (tasks, model, parameters, protocol, prompt set, judge's rules). `facts` (versions, machine,
-  // GPU) are recorded once and may differ later. Errors: kUsage names what differs; kIo; kParse.
+  // continues this run (tasks in any order, model, parameters, protocol, prompt set, judge's rules). `facts` (versions,
+  // machine, GPU) are recorded once and may differ later. Errors: kUsage names what differs; kIo; kParse.
   static Result<RunDirectory> create_or_resume(const std::string& folder, const nlohmann::json& identity,
                                                const nlohmann::json& facts);
+  // What create_or_resume would refuse; nothing is written.
+  static Status would_take(const std::string& folder, const nlohmann::json& identity);
   // Errors: kNotFound, kParse.
   static Result<RunDirectory> open(const std::string& folder);
 

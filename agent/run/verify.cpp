@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // not is a second answer or verdict, or a step that skips the one before.
 class Order {
  public:
-  explicit Order(std::string task_id) : task_id_(std::move(task_id)) {}
+  // `in_turn`: a sample is answered only after the one before it.
+  Order(std::string task_id, bool in_turn) : task_id_(std::move(task_id)), in_turn_(in_turn) {}
 
   // What is wrong with the next event, or nothing.
   std::string next(const nlohmann::json& event) {
@@ -43,7 +44,7 @@ class Order {
     if (kind == "request" && replied_.count(sample) > 0)
       return fmt::format("sample {} is asked again after its reply", sample);
     if (kind == "reply" && !replied_.insert(sample).second) return fmt::format("sample {} has two replies", sample);
-    if (kind == "reply" && sample > 1 && replied_.count(sample - 1) == 0)
+    if (in_turn_ && kind == "reply" && sample > 1 && replied_.count(sample - 1) == 0)
       return fmt::format("sample {} has a reply, sample {} has none", sample, sample - 1);
     if (kind == "judge" && replied_.count(sample) == 0)
       return fmt::format("sample {} is judged before its reply", sample);
@@ -59,12 +60,19 @@ class Order {
   }
 
   std::string task_id_;
+  bool in_turn_;
   bool first_ = true;
   bool ended_ = false;
   std::set<std::int64_t> replied_;
   std::set<std::int64_t> begun_;
   std::set<std::int64_t> judged_;
 };
+
+// Whether samples wait for each other: in every run but one whose samples know nothing of each other.
+bool samples_in_turn(const RunDirectory& run) {
+  const nlohmann::json& identity = run.manifest()["identity"];
+  return text_or(identity, "protocol", "") != "independent" || flag_or(identity, "stop_when_faster", false);
+}
 
 // Adds one task to the report; returns the hash of its last line.
 std::string verify_task(const RunDirectory& run, const std::string& id, VerifyReport& report,
@@ -79,7 +87,7 @@ std::string verify_task(const RunDirectory& run, const std::string& id, VerifyRe
   const Chain& chain = read.value();
   report.tasks += 1;
   report.events += static_cast<int>(chain.events.size());
-  Order order(id);
+  Order order(id, samples_in_turn(run));
   for (std::size_t i = 0; i < chain.events.size(); ++i) {
     if (const std::string problem = order.next(chain.events[i]); !problem.empty())
       report.problems.push_back(fmt::format("{}: line {}: {}", where, i + 1, problem));

@@ -28,7 +28,7 @@ Context context_of(const Run& run) {
       if (!sample.model.empty()) count_in(context.models, sample.model);
       if (!sample.judged() && sample.state != State::kUndecided) continue;
       // An answer without the two blocks is judged nowhere.
-      if (sample.environment.backend == "none" && sample.environment.gpu.empty() && sample.stage == "answer") continue;
+      if (sample.environment.gpu.empty() && sample.stage == "answer") continue;
       count_in(context.environments, sample.environment);
       if (sample.speedup()) count_in(context.timed, sample.environment);
     }

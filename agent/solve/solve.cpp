@@ -55,9 +55,12 @@ run::SampleState state_of(const run::TaskLog& log, int sample) {
   return index < state.samples.size() ? state.samples[index] : run::SampleState{sample, "", 0, {}, {}, {}};
 }
 
+// kAhead: the prompt goes out, and an answer that is there is taken; kNow: the answer is waited for.
+enum class Ask { kAhead, kNow };
+
 // One reply in the log, or why there is none. nullopt: answered.
 Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& provider, int sample,
-                                    const SolveHooks& hooks) {
+                                    const SolveHooks& hooks, Ask how = Ask::kNow) {
   Result<std::string> prompt = prompt_of(context, sample);
   if (!prompt) return prompt.error();
   Result<std::string> prompt_sha256 = context.log.blobs().put(prompt.value());
@@ -66,6 +69,7 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   request.prompt = prompt.value();
   request.task = context.task.id;
   request.sample = sample;
+  request.wait = how == Ask::kNow;
   const bool stands = provider.requests_stand() && state_of(context.log, sample).prompt_sha256 == prompt_sha256.value();
   if (!stands) {
     Result<MayAsk> may = hooks.may_ask ? hooks.may_ask(request) : Result<MayAsk>(MayAsk{});
@@ -79,7 +83,7 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
     if (Status status = context.log.append("request", logged); !status) return status.error();
   }
 
-  hooks.say(fmt::format("sample {}: asking {}", sample, provider.name()));
+  if (how == Ask::kNow) hooks.say(fmt::format("sample {}: asking {}", sample, provider.name()));
   LoggedProgress progress(context.log, sample, provider.requests_stand(), hooks);
   Result<llm::Answer> answer = provider.complete(request, progress);
   if (!progress.failed()) return progress.failed().error();
@@ -87,6 +91,7 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
     return std::optional<SolveEnd>(SolveEnd::kStopped);
   if (!answer) return answer.error();
   if (const auto* pending = std::get_if<llm::Pending>(&answer.value())) {
+    if (how == Ask::kAhead) return std::optional<SolveEnd>(SolveEnd::kWaiting);
     hooks.say(fmt::format("sample {}: waiting: have {} answered in {}, then run the same command again", sample,
                           pending->prompt_path, pending->waiting_for));
     return std::optional<SolveEnd>(SolveEnd::kWaiting);
@@ -104,6 +109,18 @@ Result<std::optional<SolveEnd>> ask(const SolveContext& context, llm::Provider& 
   body["cost"] = hooks.price(reply);
   if (Status status = context.log.append("reply", body); !status) return status.error();
   if (hooks.logged) hooks.logged();
+  return std::optional<SolveEnd>();
+}
+
+// Puts out the prompts of all samples before the first answer is waited for; kStopped, or nothing.
+Result<std::optional<SolveEnd>> ask_ahead(const SolveContext& context, llm::Provider& provider,
+                                          const SolveHooks& hooks) {
+  for (int sample = 1; sample <= context.settings.max_samples; ++sample) {
+    if (hooks.stopped && hooks.stopped()) return std::optional<SolveEnd>(SolveEnd::kStopped);
+    if (state_of(context.log, sample).reply) continue;
+    Result<std::optional<SolveEnd>> asked = ask(context, provider, sample, hooks, Ask::kAhead);
+    if (!asked || asked.value() == SolveEnd::kStopped) return asked;
+  }
   return std::optional<SolveEnd>();
 }
 
@@ -216,6 +233,11 @@ Result<SolveEnd> solve(const SolveContext& context, llm::Provider* provider, con
   JudgeAnswer judge;
   std::string reason = "all samples used";
   bool waiting = false;
+  if (!in_turn && settings.part != Part::kJudge && provider->requests_stand()) {
+    Result<std::optional<SolveEnd>> asked = ask_ahead(context, *provider, hooks);
+    if (!asked) return asked.error();
+    if (asked.value()) return *asked.value();
+  }
   for (int sample = 1; sample <= settings.max_samples && !(waiting && in_turn); ++sample) {
     if (stopped()) return SolveEnd::kStopped;
     if (!state_of(log, sample).reply) {

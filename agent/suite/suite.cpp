@@ -72,7 +72,7 @@ std::vector<TaskEnd> run_suite(const SuiteContext& context, std::vector<std::uni
         continue;
       }
       ends[i] = run_task(context, task, provider, hooks);
-      if (!ends[i].error.empty()) hooks.say(task.id, ends[i].error);
+      if (!ends[i].error.empty()) hooks.say(task.id, "cannot go on: " + ends[i].error);
     }
   };
   std::vector<std::thread> threads;

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/mutated.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -24,34 +26,6 @@ constexpr int kRunsAmid = 12;                // of every file
 
 void feed(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-}
-
-std::string mutated(std::string bytes, std::mt19937& generator) {
-  static const std::string kTelling = "{}[]()<>\",:;.\\\r\n \t\xff\x80`#=*%-0e9uS_" + std::string(1, '\0');
-  const auto any = [&](std::size_t below) { return generator() % std::max<std::size_t>(1, below); };
-  for (std::size_t changes = 1 + any(4); changes > 0; --changes) {
-    const std::size_t at = any(bytes.size() + 1);
-    switch (any(6)) {
-      case 0:
-        bytes.resize(at);
-        break;
-      case 1:
-        bytes.insert(at, 1, kTelling[any(kTelling.size())]);
-        break;
-      case 2:
-        bytes.erase(at, 1 + any(16));
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(any(bytes.size()), any(40)));
-        break;
-      case 4:
-        bytes.insert(at, std::string(any(200), kTelling[any(kTelling.size())]));
-        break;
-      default:
-        if (at < bytes.size()) bytes[at] = static_cast<char>(generator());
-    }
-  }
-  return bytes;
 }
 
 std::string with_run(std::string bytes, std::mt19937& generator) {
@@ -85,7 +59,7 @@ int main(int argc, char** argv) {
     feed(bytes);
     const std::size_t step = bytes.size() / kMostBeginnings + 1;
     for (std::size_t size = 0; size < bytes.size(); size += step) feed(bytes.substr(0, size));
-    for (int i = 0; i < kMutations; ++i) feed(mutated(bytes, generator));
+    for (int i = 0; i < kMutations; ++i) feed(kagent::mutated(bytes, generator));
     for (int i = 0; i < kRunsAmid; ++i) feed(with_run(bytes, generator));
   }
   for (const std::string one :

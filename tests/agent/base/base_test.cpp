@@ -54,6 +54,19 @@ TEST(JsonText, IsReadWithoutExceptionsAndBounded) {
 
 TEST(JsonText, IsPrintedWhateverBytesItsTextsHold) { EXPECT_EQ(pretty("a\xff"), "\"a\xEF\xBF\xBD\""); }
 
+TEST(JsonText, AnErrorIsInOurWordsWithItsPlace) {
+  EXPECT_EQ(parse_json("{\n  \"a\": x}").error().message, "no JSON at line 2, column 8");
+  EXPECT_EQ(parse_json("{").error().message, "no JSON at line 1, column 2, its end");
+  EXPECT_EQ(parse_json("").error().message, "no JSON at line 1, column 1, its end");
+  EXPECT_EQ(parse_json("[1e999]").error().message, "a number in the JSON is too large");
+}
+
+TEST(JsonText, APrintedTextHoldsNothingThatATerminalObeysAndStaysTheSame) {
+  const nlohmann::json value = {{"name", "\x1b[2J\x7f\xC2\x9B\x32J\xE2\x80\xAE\xC3\xA4"}};
+  EXPECT_EQ(pretty(value), "{\n  \"name\": \"\\u001b[2J\\u007f\\u009b2J\\u202e\xC3\xA4\"\n}");
+  EXPECT_EQ(parse_json(pretty(value)).value(), value);
+}
+
 TEST(JsonText, FieldsOfAnotherTypeAreNotThere) {
   const nlohmann::json other = {{"flag", "yes"}, {"list", {{"a", 1}}}, {"object", {1, 2}}, {"number", "7"}};
   EXPECT_FALSE(flag_or(other, "flag", false));

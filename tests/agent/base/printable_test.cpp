@@ -30,6 +30,14 @@ TEST(Printable, WhatIsNotUtf8BecomesQuestionMarks) {
   EXPECT_EQ(printable("\xF4\x90\x80\x80"), "????");  // beyond Unicode
 }
 
+TEST(Printable, ANameThatIsNotPlainStandsInQuotes) {
+  EXPECT_EQ(name_text("runs/3-4-claude"), "runs/3-4-claude");
+  EXPECT_EQ(name_text("my run"), "\"my run\"");
+  EXPECT_EQ(name_text("a\x1b[31m\n"), "\"a [31m \"");
+  EXPECT_EQ(name_text("\xC3\xA4"), "\"\xC3\xA4\"");
+  EXPECT_EQ(name_text(""), "\"\"");
+}
+
 TEST(Printable, LinesStayLines) { EXPECT_EQ(printable_lines("a\x1b\n\tb\n\nc"), "a \n b\n\nc"); }
 
 }  // namespace

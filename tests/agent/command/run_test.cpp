@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/agent/command/program.h"
 
@@ -61,6 +65,99 @@ TEST_F(RunCommand, WritesAllPromptsThenTakesAllAnswersRoundAfterRound) {
   EXPECT_EQ(answer_all(), 0);
 }
 
+TEST_F(RunCommand, APromptThatStandsIsAskedOnceHoweverOftenItsAnswerIsLookedFor) {
+  const std::string words =
+      "run --tasks 3/1,3/2 --small --samples 1 --backend emulate --no-wait --model spool:" + spool_ + " --run " + run_;
+  for (int look = 0; look < 3; ++look) EXPECT_EQ(run_kagent(words).exit_code, 4);
+  const Outcome scored = run_kagent("score " + run_);
+  EXPECT_NE(scored.text.find("replies 0, requests 2;"), std::string::npos) << scored.text;
+  EXPECT_EQ(run_kagent("show " + run_).text.find("asked 3 times"), std::string::npos);
+}
+
+TEST_F(RunCommand, IndependentPromptsOfAllSamplesAreWrittenByOneCall) {
+  const std::string words =
+      "run --tasks 3/1,3/2 --small --samples 3 --protocol independent --backend emulate --no-wait --model spool:" +
+      spool_ + " --run " + run_;
+  EXPECT_EQ(run_kagent(words).exit_code, 4);
+  EXPECT_EQ(answer_all(), 6);
+  EXPECT_EQ(run_kagent(words).exit_code, 0);
+  EXPECT_EQ(run_kagent("log verify " + run_).exit_code, 0);
+}
+
+TEST_F(RunCommand, TheSameTasksInAnotherOrderOrTwiceAreTheSameRun) {
+  const auto go = [&](const std::string& tasks) {
+    return run_kagent("run --tasks " + tasks +
+                      " --small --samples 1 --backend emulate --no-wait --model spool:" + spool_ + " --run " + run_);
+  };
+  EXPECT_NE(go("3/1,3/2,3/1").text.find("0/2 tasks done"), std::string::npos);
+  const Outcome again = go("3/2,3/1");
+  EXPECT_EQ(again.exit_code, 4) << again.text;
+  EXPECT_EQ(answer_all(), 2);
+  EXPECT_EQ(go("3/2,3/2,3/1").exit_code, 0);
+  EXPECT_EQ(run_kagent("judge-run " + run_ + " --tasks 3/2,3/2 --backend emulate").exit_code, 0);
+  EXPECT_EQ(go("3/2").exit_code, 2);
+}
+
+TEST_F(RunCommand, ARunOfSmallFormsIsReplayed) {
+  const std::string words =
+      "run --tasks 3/1 --small --samples 1 --backend none --no-wait --model spool:" + spool_ + " --run " + run_;
+  EXPECT_EQ(run_kagent(words).exit_code, 4);
+  EXPECT_EQ(answer_all(), 1);
+  EXPECT_EQ(run_kagent(words).exit_code, 0);
+  const Outcome replayed = run_kagent("replay " + run_ + " --backend none");
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.text;
+  EXPECT_EQ(replayed.text.find("the log's copy"), std::string::npos) << replayed.text;
+}
+
+// All that a real run would stop at before its first request.
+TEST_F(RunCommand, ADryRunStopsAtWhatTheRunWouldStopAt) {
+  const std::string good = " --no-wait --model spool:" + spool_ + " --run " + run_ + " --samples 1 ";
+  ASSERT_EQ(run_kagent("generate --tasks 3/1" + good).exit_code, 4);
+  const std::string other = folder_ + "/other";
+  const std::string model = " --dry-run --model spool:" + folder_ + "/never --run " + other + " ";
+  for (const auto& [words, says] : std::vector<std::pair<std::string, std::string>>{
+           {"--tasks 3/99" + model, "there is no task \"3/99\""},
+           {"--tasks 3/1 --prompt-set nope" + model, "no prompt set nope under "},
+           {"--tasks 3/1 --suite /nonexistent" + model, "no folder /nonexistent"},
+           {"--tasks 3/1 --config /nonexistent.toml" + model, "cannot read /nonexistent.toml"},
+           {"--tasks 3/1 --extra 7" + model, "no JSON object"},
+           {"--tasks 3/1 --budget-usd 3" + model, "--budget-usd needs the model's price"},
+           {"--tasks 3/1 --dry-run --model nosuch:m --run " + other, "there is no provider \"nosuch\""},
+           {"--tasks 3/1 --dry-run --model anthropic --run " + other, "lacks its provider"},
+           {"--tasks 3/1 --dry-run --model replay:/nonexistent --run " + other, "/nonexistent is no run directory"},
+           {"--tasks 3/1 --dry-run --model openai:m --base-url ftp://x --run " + other, "ftp"},
+           {"--tasks 3/2 --dry-run" + good, "is a run with another tasks"}}) {
+    for (const std::string& command : {std::string("run --backend none "), std::string("generate ")}) {
+      const Outcome outcome = run_kagent(command + words);
+      EXPECT_EQ(outcome.exit_code, 2) << command << words;
+      EXPECT_NE(outcome.text.find("kagent: "), std::string::npos) << outcome.text;
+      EXPECT_NE(outcome.text.find(says), std::string::npos) << outcome.text;
+    }
+  }
+  const Outcome solve = run_kagent("solve --task 3/1 --dry-run --model nosuch:m --backend none");
+  EXPECT_EQ(solve.exit_code, 2);
+  EXPECT_NE(solve.text.find("there is no provider \"nosuch\""), std::string::npos) << solve.text;
+  EXPECT_EQ(run_kagent("solve --task 3/1 --dry-run --backend none --model spool:x --run " + run_).exit_code, 2);
+  EXPECT_EQ(run_kagent("run --tasks 3/1 --backend none" + model).exit_code, 0);
+  EXPECT_EQ(run_kagent("generate --tasks 3/1 --dry-run" + good).exit_code, 0);  // it would go on
+  EXPECT_FALSE(fs::exists(other));
+  EXPECT_FALSE(fs::exists(folder_ + "/never"));
+}
+
+TEST_F(RunCommand, ShowNamesTheCommandThatGoesOn) {
+  const std::string more = " --samples 1 --no-wait --model spool:" + spool_ + " --run " + run_;
+  for (const auto& [words, says] : std::vector<std::pair<std::string, std::string>>{
+           {"run --tasks 3/1 --small --backend emulate", "the same run command goes on"},
+           {"generate --tasks 3/1", "the same generate (or judge-run) command goes on"},
+           {"solve --task 3/1 --backend none", "the same solve command goes on"}}) {
+    fs::remove_all(run_);
+    fs::remove_all(spool_);
+    ASSERT_EQ(run_kagent(words + more).exit_code, 4) << words;
+    const Outcome shown = run_kagent("show " + run_);
+    EXPECT_NE(shown.text.find(says), std::string::npos) << shown.text;
+  }
+}
+
 TEST_F(RunCommand, AKilledRunGoesOnAndJudgesNothingTwice) {
   ASSERT_EQ(run_kagent(run_level()).exit_code, 4);
   answer_all();
@@ -98,10 +195,48 @@ TEST_F(RunCommand, SettingsComeFromAFileAndTheCommandLineGoesBeforeThem) {
   const Outcome shown = run_kagent("run --config " + file + " --samples 1 --dry-run --run " + run_);
   EXPECT_EQ(shown.exit_code, 0) << shown.text;
   EXPECT_NE(shown.text.find("2 tasks, 1 samples each"), std::string::npos) << shown.text;
-  std::ofstream(file) << "sample = 3\n";
-  const Outcome wrong = run_kagent("run --config " + file);
-  EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.text.find("there is no setting sample; did you mean samples?"), std::string::npos) << wrong.text;
+}
+
+// Which tasks is one question with two names for its answer.
+TEST_F(RunCommand, TheTasksOfTheCommandLineReplaceThoseOfTheFile) {
+  const std::string file = folder_ + "/suite.toml";
+  const std::string words = "run --config " + file + " --model spool:" + spool_ + " --run " + run_ + " --dry-run ";
+  std::ofstream(file) << "level = 3\n";
+  EXPECT_NE(run_kagent(words + "--tasks 3/1").text.find("\n1 tasks, "), std::string::npos);
+  std::ofstream(file) << "tasks = [\"3/1\"]\n";
+  EXPECT_NE(run_kagent(words + "--level 3").text.find("\n50 tasks, "), std::string::npos);
+  std::ofstream(file) << "task = \"3/4\"\nmodel = \"spool:" << spool_ << "\"\n";
+  const Outcome solved =
+      run_kagent("solve --config " + file + " --file " KAGENT_SOURCE_DIR "/docs/example/my_model.py --dry-run --json");
+  EXPECT_NE(solved.text.find("\"task\": \"file/my_model\""), std::string::npos) << solved.text;
+}
+
+TEST_F(RunCommand, AWrongSettingIsOneLineThatNamesItsLine) {
+  const std::string file = folder_ + "/suite.toml";
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"sample = 3\n", ":1: there is no setting sample; did you mean samples?"},
+      {"\nconfig = \"x\"\n", ":2: there is no setting config; kagent run --help lists them"},
+      {"samples = \"3\"\n", ":1: samples wants a whole number of 32 bits, as in samples = 3, not text"},
+      {"samples = 2.0\n", ":1: samples wants a whole number of 32 bits, as in samples = 3, not a number"},
+      {"max-tokens = 3000000000\n", ":1: max-tokens wants a whole number of 32 bits, "},
+      {"budget-usd = true\n", ":1: budget-usd wants a number, as in budget-usd = 0.5, not true or false"},
+      {"no-wait = 1\n", ":1: no-wait wants true or false, as in no-wait = true, not a whole number"},
+      {"model = [\"a\"]\n", ":1: model wants text, as in model = \"...\", not a list of texts"},
+      {"tasks = \"3/1\"\n", ":1: tasks wants a list of texts, as in tasks = [\"...\", \"...\"], not text"},
+      {"tasks = []\n", ":1: the list of tasks is empty; fill it, or leave tasks out"},
+      {"suite = \"\"\n", ":1: suite is empty; give a value, or leave suite out"},
+      {"samples = 9\n", ":1: samples: 9 is out of range; give 1 to 5"},
+      {"protocol = \"x\"\n", ":1: protocol: x not in {"},
+      {"level = 3\nlevel = 4\n", ":2: level is given again, after line 1"},
+      {"[?\n", ":1: there are no tables in a settings file"},
+  };
+  for (const auto& [text, says] : rows) {
+    std::ofstream(file) << text;
+    const Outcome wrong = run_kagent("run --config " + file);
+    EXPECT_EQ(wrong.exit_code, 2) << text;
+    EXPECT_EQ(wrong.text.find("kagent: " + file + says), 0U) << wrong.text;
+    EXPECT_EQ(wrong.text.find('\n'), wrong.text.size() - 1) << wrong.text;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -57,7 +58,70 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"score ''", "run: is empty; give a name"}, WrongUse{"replay ''", "run: is empty; give a name"},
         WrongUse{"log verify ' '", "run: is empty; give a name"}, WrongUse{"audit ''", "run: is empty; give a name"},
         WrongUse{"log merge '' x", "run: is empty; give a name"},
-        WrongUse{"run --run x --tasks '' --model spool:x", "--tasks holds an empty name"}));
+        WrongUse{"run --run x --tasks '' --model spool:x", "--tasks holds an empty name"},
+        // Not the next word as the value.
+        WrongUse{"run --run= --level 3 --model spool:x", "--run= has no value; write --run=VALUE, or leave it out"},
+        WrongUse{"run --run x --tasks= 3/1 --model spool:x", "--tasks= has no value"},
+        WrongUse{"solve --task 3/4 --model= spool:x", "--model= has no value"},
+        WrongUse{"judge --task 3/4 --answer= x.md", "--answer= has no value"},
+        WrongUse{"score runs/x --csv= out", "--csv= has no value"},
+        WrongUse{"log verify runs/x --head= abc", "--head= has no value"},
+        WrongUse{"run --config= x.toml", "--config= has no value"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples 0", "--samples: 0 is out of range; give 1 to 5"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples 9", "--samples: 9 is out of range; give 1 to 5"},
+        WrongUse{"run --run x --level 3 --model spool:x --samples two",
+                 "\"two\" is no whole number in reach; give 1 to 5"},
+        WrongUse{"run --run x --level 0 --model spool:x", "--level: 0 is out of range; give 1 to 4"},
+        WrongUse{"run --run x --level 3 --model spool:x --in-flight 999",
+                 "--in-flight: 999 is out of range; give 1 to 256"},
+        WrongUse{"run --run x --level 3 --model spool:x --budget-usd 0",
+                 "--budget-usd: 0 is out of range; give a number above 0"},
+        WrongUse{"solve --task 3/4 --model spool:x --max-tokens 99999999999",
+                 "--max-tokens: 99999999999 is out of range; give 1 to"},
+        WrongUse{"solve --task 3/4 --model spool:x --temperature hot",
+                 "--temperature: \"hot\" is no number; give one such as 0.5"}));
+
+// What a name holds is shown and never obeyed, wherever it comes back.
+TEST(Usage, NamesNeverReachATerminalRaw) {
+  const std::string odd = "$'x\\e[31m\\x9b\\x07\\ny'";
+  for (const std::string& words :
+       {"show " + odd,
+        "score " + odd,
+        "replay " + odd,
+        "log verify " + odd,
+        "audit " + odd,
+        "report " + odd,
+        "judge-run " + odd,
+        "log merge " + odd + " x",
+        "tasks show " + odd,
+        "tasks show " + odd + " --json",
+        odd,
+        "tasks " + odd,
+        "tasks --suite " + odd,
+        "solve --task " + odd + " --model spool:x",
+        "run --run x --tasks " + odd + " --model spool:x --dry-run",
+        "run --run " + odd + " --tasks 3/1 --model nosuch:" + odd + " --dry-run --backend none",
+        "run --run x --tasks 3/1 --model " + odd + " --dry-run --backend none",
+        "run --run x --tasks 3/1 --model spool:x --dry-run --prompt-set " + odd,
+        "run --run x --tasks 3/1 --model spool:x --protocol " + odd,
+        "run --run x --level " + odd + " --model spool:x",
+        "run --run x --tasks 3/1 --model spool:x --config " + odd,
+        "run --run x --odd" + odd,
+        "judge --task 3/4 --answer " + odd,
+        "judge --file " + odd + " --answer x.md",
+        "show " KAGENT_SOURCE_DIR "/runs/3-4-claude " + odd,
+        "judge-run x --shard " + odd,
+        "judge-run x --gpus " + odd,
+        "replay " KAGENT_SOURCE_DIR "/runs/3-4-claude --task " + odd}) {
+    const Outcome outcome = run_kagent_in_bash(words);
+    EXPECT_EQ(outcome.exit_code, 2) << words << "\n" << outcome.text;
+    const auto raw = std::count_if(outcome.text.begin(), outcome.text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == '\x7f' || c == '\x9b';
+    });
+    EXPECT_EQ(raw, 0) << words << "\n" << outcome.text;
+    EXPECT_EQ(outcome.text.find("\ny"), std::string::npos) << words << "\n" << outcome.text;
+  }
+}
 
 TEST(Help, NamesEveryCommand) {
   const Outcome outcome = run_kagent("--help");

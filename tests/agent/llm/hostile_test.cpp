@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/mutated.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -34,36 +36,6 @@ void feed(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-std::string mutated(std::string bytes, std::mt19937& generator) {
-  const auto any = [&](std::size_t below) { return generator() % std::max<std::size_t>(1, below); };
-  static const std::string kTelling =
-      "{}[]\",:\\\r\n \xff\x80"
-      "0-e9u";
-  for (std::size_t changes = 1 + any(4); changes > 0; --changes) {
-    const std::size_t at = any(bytes.size() + 1);
-    switch (any(6)) {
-      case 0:
-        bytes.resize(at);
-        break;
-      case 1:
-        bytes.insert(at, 1, kTelling[any(kTelling.size())]);
-        break;
-      case 2:
-        bytes.erase(at, 1 + any(8));
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(any(bytes.size()), any(40)));
-        break;
-      case 4:
-        bytes.insert(at, std::string(any(200), kTelling[any(4)]));
-        break;
-      default:
-        if (at < bytes.size()) bytes[at] = static_cast<char>(generator());
-    }
-  }
-  return bytes;
-}
-
 TEST(Hostile, GoodRepliesCutAtEveryByte) {
   for (const std::string& seed : kSeeds) {
     for (std::size_t size = 0; size <= seed.size(); ++size) feed(seed.substr(0, size));
@@ -73,7 +45,7 @@ TEST(Hostile, GoodRepliesCutAtEveryByte) {
 TEST(Hostile, MutatedReplies) {
   std::mt19937 generator(20261201);
   for (int round = 0; round < 2000; ++round) {
-    for (const std::string& seed : kSeeds) feed(mutated(seed, generator));
+    for (const std::string& seed : kSeeds) feed(kagent::mutated(seed, generator));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <map>
@@ -102,10 +103,45 @@ TEST_F(Spool, NeverAnswersAnotherPrompt) {
   EXPECT_EQ(get("3-4.1.prompt.md"), "an older prompt");
 }
 
+// A link could lead out of the folder, and a FIFO would hold kagent up for ever.
+TEST_F(Spool, RefusesALinkAndAFifoAsAnAnswer) {
+  (void)ask(false);
+  const std::string answer = folder + "/3-4.1.answer.md";
+  put("elsewhere.md", "the answer");
+  std::filesystem::create_symlink(folder + "/elsewhere.md", answer);
+  const auto linked = ask(false);
+  ASSERT_FALSE(linked.ok());
+  EXPECT_THAT(linked.error().message, HasSubstr(answer));
+  std::filesystem::remove(answer);
+  ASSERT_EQ(::mkfifo(answer.c_str(), 0600), 0);
+  const auto piped = ask(true);
+  ASSERT_FALSE(piped.ok());
+  EXPECT_EQ(piped.error().code, Code::kIo);
+  EXPECT_THAT(piped.error().message, HasSubstr(answer));
+  EXPECT_EQ(clock->slept, 0);
+}
+
+TEST_F(Spool, ARequestThatDoesNotWaitLooksOnceAndTakesWhatIsThere) {
+  request.wait = false;
+  EXPECT_TRUE(std::holds_alternative<Pending>(ask(true).value()));
+  EXPECT_EQ(clock->slept, 0);
+  EXPECT_EQ(get("3-4.1.prompt.md"), "the prompt\n");
+  put("3-4.1.answer.md", "the answer");
+  EXPECT_EQ(std::get<Reply>(ask(true).value()).text, "the answer");
+}
+
 TEST_F(Spool, NamesFilesPlainly) {
   EXPECT_EQ(spool_stem("3/4", 1), "3-4.1");
   EXPECT_EQ(spool_stem("file/my model.py", 2), "file-my-model.py.2");
   EXPECT_EQ(spool_stem("../../etc/passwd", 3), "-.-..-etc-passwd.3");
+}
+
+TEST_F(Spool, ChecksWhatIsHereWithoutMakingAnything) {
+  EXPECT_TRUE(spool_provider({folder}, clock)->check_here().ok());
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  put("spool.json", "{");
+  EXPECT_EQ(spool_provider({folder}, clock)->check_here().error().code, Code::kParse);
+  EXPECT_THAT(spool_provider({folder + "/spool.json"}, clock)->check_here().error().message, HasSubstr("is no folder"));
 }
 
 TEST_F(Spool, ChecksThatItsFolderCanBe) {

@@ -67,7 +67,7 @@ class ReplayTest : public ::testing::Test {
       });
     };
     return replay(
-        *run_, {std::string(KAGENT_SOURCE_DIR) + "/tasks", task, sample}, open,
+        *run_, {std::string(KAGENT_SOURCE_DIR) + "/tasks", task, sample, folder_ + "/small"}, open,
         [this](const Replay& so_far) -> Status {
           told_.push_back(so_far.samples.size());
           return Ok{};
@@ -99,6 +99,19 @@ TEST_F(ReplayTest, JudgesEverySampleWithTheLoggedSeedsAndTask) {
   EXPECT_TRUE(done.value().samples[0].task_from_log);
   EXPECT_FALSE(fs::exists(files_[0])) << "the private copy goes with the replay";
   EXPECT_THAT(told_, ElementsAre(1U, 2U));
+}
+
+TEST_F(ReplayTest, ARunOfSmallFormsIsJudgedWithThem) {
+  fs::remove_all(folder_);
+  run_ = std::make_unique<run::RunDirectory>(
+      run::RunDirectory::create_or_resume(folder_, {{"tasks", {"3/4"}}, {"small", true}}, {}).value());
+  const Task small = find_task({std::string(KAGENT_SOURCE_DIR) + "/tasks", "", "", folder_ + "/small"}, "3/4").value();
+  log_sample("3/4", 1, verdict(Outcome::kAccepted), to_json(draw_seeds()), kAnswer, small.source);
+  fs::remove_all(run_->folder() + "/blobs/" + small.source_sha256.substr(0, 2));  // the built-in one is enough
+  const auto done = replay_now();
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_FALSE(done.value().samples[0].task_from_log);
+  EXPECT_THAT(texts_, ElementsAre(small.source));
 }
 
 TEST_F(ReplayTest, UsesTheBuiltInTaskIfItIsTheSameText) {

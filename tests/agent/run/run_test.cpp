@@ -8,7 +8,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Run : public RunFixture {};
 
@@ -115,6 +117,63 @@ TEST_F(Run, LogsOnlyEventsThatItCanReadAgain) {
   EXPECT_EQ(log_text(), "");
   append(*log, "start", {{"task", "3/4"}, {"odd", "\xff\n\x01"}, {"sum", "mine"}, {"seq", 99}});
   EXPECT_TRUE(parse_chain(log_text(), sha256_hex(read_file(folder_ + "/manifest.json").value())).ok());
+}
+
+TEST_F(Run, TheSameTasksInAnotherOrderAreTheSameRun) {
+  identity_["tasks"] = {"3/4", "3/5"};
+  const std::string first = create().manifest_sha256();
+  identity_["tasks"] = {"3/5", "3/4"};
+  EXPECT_EQ(create().manifest_sha256(), first);
+  identity_["tasks"] = {"3/5", "3/6"};
+  EXPECT_THAT(RunDirectory::create_or_resume(folder_, identity_, {}).error().message,
+              HasSubstr("another tasks: [\"3/4\",\"3/5\"] there, [\"3/5\",\"3/6\"] now"));
+}
+
+TEST_F(Run, SaysWhetherItWouldTakeARunAndWritesNothing) {
+  EXPECT_TRUE(RunDirectory::would_take(folder_, identity_).ok());
+  EXPECT_FALSE(fs::exists(folder_));
+  create();
+  EXPECT_TRUE(RunDirectory::would_take(folder_, identity_).ok());
+  identity_["model"] = "spool:y";
+  EXPECT_THAT(RunDirectory::would_take(folder_, identity_).error().message, HasSubstr("a run with another model"));
+  ASSERT_TRUE(write_file(folder_ + "/other/file", "x").ok());
+  EXPECT_THAT(RunDirectory::would_take(folder_ + "/other", identity_).error().message,
+              HasSubstr("is no run directory"));
+}
+
+// Whoever edits the manifest is told of the manifest, not of the logs that no longer fit it.
+TEST_F(Run, AnEditedManifestIsNamedAndNotItsLogs) {
+  fill(create());
+  const std::string path = folder_ + "/manifest.json";
+  std::string text = read_file(path).value();
+  text.replace(text.find("spool:x"), 7, "spool:y");
+  ASSERT_TRUE(write_file(path, text).ok());
+  const RunDirectory run = RunDirectory::open(folder_).value();
+  const std::string says = "the run's manifest.json is not the one that " + log_path() + " began with: ";
+  EXPECT_THAT(run.read_task("3/4").error().message, StartsWith(says));
+  EXPECT_THAT(run.open_task("3/4").error().message, StartsWith(says));
+  put_log("{}\n" + log_text());  // and a damaged log is still a damaged log
+  EXPECT_THAT(run.read_task("3/4").error().message, StartsWith(log_path() + ": line 1: "));
+}
+
+TEST_F(Run, ADamagedManifestIsNamedInOneLineThatSaysWhatToDo) {
+  fill(create());
+  const std::string path = folder_ + "/manifest.json";
+  const json whole = json::parse(read_file(path).value());
+  const auto error_after = [&](const std::string& text) {
+    EXPECT_TRUE(write_file(path, text).ok());
+    const auto run = RunDirectory::open(folder_);
+    EXPECT_FALSE(run.ok()) << text;
+    return run.ok() ? "" : run.error().message;
+  };
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {"", "no JSON at line 1, column 1, its end"},
+           {"{\n  \"format\": oops\n}", "no JSON at line 2, column 13"},
+           {"[]", "run format 0; this kagent reads format 1"},
+           {R"({"format": 1, "created": "t", "facts": {}})", "identity is missing"},
+           {R"({"format": 1, "created": "t", "facts": {}, "identity": {"tasks": [3]}})", "a task id is no text"}}) {
+    EXPECT_THAT(error_after(text), AllOf(StartsWith(path + ": " + says + "; "), HasSubstr("put it back"))) << text;
+  }
 }
 
 TEST_F(Run, ReplacesADamagedBlob) {

@@ -164,6 +164,22 @@ TEST_F(Verify, FindsStepsThatAnHonestRunNeverTakes) {
   }
 }
 
+// Samples that know nothing of each other are answered in any order; those that are told of each other are not.
+TEST_F(Verify, IndependentSamplesMayBeAnsweredInAnyOrder) {
+  for (const auto& [protocol, stop_when_faster, problems] :
+       {std::tuple("independent", false, 0U), std::tuple("independent", true, 1U), std::tuple("feedback", false, 1U)}) {
+    fs::remove_all(folder_);
+    identity_["protocol"] = protocol;
+    identity_["stop_when_faster"] = stop_when_faster;
+    const auto log = create().open_task("3/4").value();
+    const std::string hash = log->blobs().put("the answer").value();
+    append(*log, "start", {{"task", "3/4"}});
+    for (const int sample : {2, 1}) append(*log, "reply", {{"sample", sample}, {"answer_sha256", hash}});
+    append(*log, "end", {});
+    EXPECT_EQ(report().problems.size(), problems) << protocol << stop_when_faster;
+  }
+}
+
 TEST_F(Verify, AcceptsAnAnswerWithoutBlocksThatWasNeverJudged) {
   const auto log = create().open_task("3/4").value();
   append(*log, "start", {{"task", "3/4"}});

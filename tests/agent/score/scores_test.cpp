@@ -72,6 +72,20 @@ score::Run four_tasks() {
                  task("3/3", {sample(1, rejected())}), Task{"3/4", false, false, "", {}}});
 }
 
+// Emulated verdicts name the CPU's torch if they came so far; in words, and in figures, it is one place.
+TEST(Scores, NameAnEnvironmentOnce) {
+  json early = {{"outcome", "rejected"}, {"backend", "emulate"}, {"stage", "compile"}};
+  json late = {{"outcome", "accepted"}, {"backend", "emulate"}, {"environment", {{"torch", "2.11"}}}};
+  const json no_blocks = {{"outcome", "rejected"}, {"backend", "cuda"}, {"stage", "answer"}};
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, early), sample(2, late), sample(3, no_blocks)})}));
+  ASSERT_EQ(scores.context.environments.size(), 1U);
+  EXPECT_EQ(scores.context.environments[0].second, 2);
+  EXPECT_EQ(scores.context.environment_words(), "emulated on a CPU");
+  EXPECT_TRUE(scores.environments.empty());
+  const Scores two = scores_of(run_of({task("3/1", {sample(1, late), sample(2, verdict(2))})}));
+  EXPECT_EQ(two.context.environments.size(), 2U);
+}
+
 TEST(Scores, AreSharesOfAllTasksByTheBestSample) {
   const Scores scores = scores_of(four_tasks());
   EXPECT_EQ(scores.all.correct.hits, 2);

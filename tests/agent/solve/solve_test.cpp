@@ -221,6 +221,41 @@ TEST_F(Solve, IndependentSamplesAreAllAskedForAtOnceAndJudgedInAnyOrder) {
   EXPECT_TRUE(state().samples[2].verdict);
 }
 
+// A folder of prompts: all are there before anybody is waited for, and none waits for a verdict.
+TEST_F(Solve, IndependentPromptsThatStandAreAllOutBeforeTheFirstAnswerIsWaitedFor) {
+  settings_.protocol = Protocol::kIndependent;
+  provider_.stands = true;
+  for (int i = 0; i < 3; ++i) provider_.answers.emplace_back(llm::Answer(llm::Pending{"prompt", "answer"}));
+  for (int i = 0; i < 3; ++i) provider_.reply(kGood);
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+  ASSERT_EQ(provider_.asked.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(provider_.asked[i].sample, static_cast<int>(i % 3) + 1);
+    EXPECT_EQ(provider_.asked[i].wait, i >= 3);
+  }
+  for (const run::SampleState& sample : state().samples) EXPECT_EQ(sample.requests, 1);
+  EXPECT_TRUE(run::verify(*run_, std::nullopt).value().problems.empty());
+}
+
+TEST_F(Solve, FeedbackPromptsThatStandWaitForEachOther) {
+  provider_.stands = true;
+  provider_.answers.emplace_back(llm::Answer(llm::Pending{"prompt", "answer"}));
+  EXPECT_EQ(solve_now().value(), SolveEnd::kWaiting);
+  EXPECT_EQ(provider_.asked.size(), 1U);
+  EXPECT_TRUE(provider_.asked[0].wait);
+}
+
+TEST_F(Solve, AStopBeforeJudgingIsNoErrorTheSampleWaits) {
+  settings_.max_samples = 1;
+  provider_.reply(kGood);
+  verdicts_.front() = verdict(Outcome::kError, false);
+  verdicts_.front().failure->kind = kStopAsked;
+  EXPECT_EQ(solve_now().value(), SolveEnd::kStopped);
+  EXPECT_FALSE(state().samples[0].verdict);
+  EXPECT_NE(run_->read_task("3/4").value().events.back()["kind"], "resume");  // nothing is said to have failed
+  EXPECT_EQ(solve_now().value(), SolveEnd::kSolved);
+}
+
 TEST_F(Solve, StopsBetweenStepsAndGoesOn) {
   for (int i = 0; i < 3; ++i) provider_.reply(kGood);
   stopped_ = true;

@@ -150,6 +150,27 @@ TEST_F(Tasks, AFileThatIsNoTaskSaysWhatIsMissing) {
   EXPECT_THAT(find_task({"", "", folder_ + "/none.py"}, "3/9").error().message, HasSubstr("leave one out"));
 }
 
+TEST_F(Tasks, ABrokenManifestIsNamedWithWhatIsWrongInIt) {
+  const std::string task = R"({"id": "3/9", "name": "a", "file": "f", "upstream": "u", "numerics": "")";
+  const std::string head = R"({"version": 1, "blind": [], "tasks": [)";
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {"{\n oops}", "no JSON at line 2, column 2;"},
+           {"[]", "version is not 1;"},
+           {R"({"version": 1, "blind": 3, "tasks": []})", "blind is missing or no list of texts;"},
+           {R"({"version": 1, "blind": []})", "tasks is missing or no list;"},
+           {head + R"({"name": "a"}]})", "tasks[0]: id is missing or no text;"},
+           {head + R"({"id": "3/9"}]})", "task 3/9: name is missing or no text;"},
+           {head + "7]}", "tasks[0]: id is missing or no text;"},
+           {head + task + R"(, "small": []}]})", "task 3/9: small is no object of numbers;"},
+           {head + task + R"(, "cannot_show": [1]}]})", "task 3/9: cannot_show is no list of texts;"}}) {
+    put("manifest.json", text);
+    const auto tasks = list_tasks({folder_, "", ""});
+    ASSERT_FALSE(tasks.ok()) << text;
+    EXPECT_THAT(tasks.error().message, HasSubstr(folder_ + "/manifest.json is no task manifest: " + says));
+    EXPECT_THAT(tasks.error().message, Not(HasSubstr("exception")));
+  }
+}
+
 TEST_F(Tasks, ABrokenManifestIsAnErrorNotACrash) {
   for (const char* text : {"", "[]", "{\"version\": 2}", "{\"version\": 1, \"blind\": [], \"tasks\": [{\"id\": 3}]}",
                            "{\"version\": 1, \"blind\": [], \"tasks\": [{\"id\": \"3/x\", \"name\": \"\", \"file\": "
