@@ -99,6 +99,19 @@ class Cluster : public ::testing::Test {
     ADD_FAILURE() << "no element runs";
     return "";
   }
+  // Waits until so many samples are being judged.
+  void in_the_midst(int samples) {
+    for (int i = 0; i < 600; ++i) {
+      int busy = 0;
+      for (const std::string& task : kTasks) {
+        const auto log = run_->read_task(task);
+        busy += log && !log.value().events.empty() && log.value().events.back()["kind"] == "judge" ? 1 : 0;
+      }
+      if (busy >= samples) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    ADD_FAILURE() << "no " << samples << " samples are being judged";
+  }
   // Slurm holds a requeued job back for two minutes; a test does not wait.
   void release(const std::string& id) {
     for (int i = 0; i < 200; ++i) {
@@ -143,11 +156,11 @@ TEST_F(Cluster, JudgesARunInRounds) {
 }
 
 TEST_F(Cluster, LosesNothingWhenAnElementIsKilledAndAnotherRequeued) {
-  elements_take("1.5");
+  elements_take("3");
   Status done = Ok{};
   std::thread command([&] { done = judge_in_rounds(array_, 4, hooks()); });
   const std::string killed = running();
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // in the midst of a sample
+  in_the_midst(2);
   EXPECT_TRUE(run_program({"scancel", "--signal=KILL", "--full", killed}, "").ok());
   const std::string requeued = running({killed});
   EXPECT_TRUE(run_program({"scontrol", "requeue", requeued}, "").ok());
