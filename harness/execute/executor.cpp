@@ -278,17 +278,31 @@ void Executor::place_inputs(const std::vector<at::Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) place(inputs_[i], inputs[i], "an input");
 }
 
+// Memory that outlives a call or that the caller owns, or a view of it.
+bool Executor::lasts(TensorId id) const {
+  const TensorId storage = plan_.tensors[index(id)].storage;
+  return lasting_[index(id)] || lasting_[index(storage)] ||
+         std::any_of(inputs_.begin(), inputs_.end(), [&](TensorId input) { return input == storage; });
+}
+
+void Executor::scrub(Poison poison) {
+  if (!device_.is_cuda()) return;
+  C10_CUDA_CHECK(cudaDeviceSynchronize());
+  if (!scrub_) scrub_ = std::make_unique<Scrub>(device_, module_ ? module_->local_bytes() : 0);
+  const std::uint32_t word = poison == Poison::kHuge ? 0x71800000 : 0x7fc00000;  // 2^100 or NaN, as float32
+  const CUstream stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
+  if (graph_) graph_->scrub(word, stream);
+  fill_free_memory(device_, word, stream);
+  scrub_->run(word, stream);
+}
+
 std::vector<at::Tensor> Executor::take_outputs() {
   std::vector<at::Tensor> out;
   std::set<const void*> seen;
   for (const TensorId id : outputs_) {
     at::Tensor t = environment_[index(id)];
     // Never memory that lasts, nor the same memory twice: a caller may write to what it got.
-    const plan::Tensor& planned = plan_.tensors[index(id)];
-    const bool lasts =
-        lasting_[index(id)] || lasting_[index(planned.storage)] ||
-        std::any_of(inputs_.begin(), inputs_.end(), [&](TensorId input) { return input == planned.storage; });
-    if (lasts || !seen.insert(t.storage().unsafeGetStorageImpl()).second) t = t.clone(at::MemoryFormat::Preserve);
+    if (lasts(id) || !seen.insert(t.storage().unsafeGetStorageImpl()).second) t = t.clone(at::MemoryFormat::Preserve);
     out.push_back(std::move(t));
   }
   return out;
