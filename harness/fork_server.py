@@ -7,6 +7,7 @@ from the start.)
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -31,6 +32,8 @@ def preload() -> None:
     no_compiler.keep_out()
     for module in (*PROGRAMS.values(), *PRELOADED):
         importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # a worker collects after every request: only what it made itself
 
 
 def fork(request: dict, fds: list[int]) -> int:

@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "agent/base/file.h"
 #include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
 #include "agent/judge/code_rules.h"
 #include "agent/judge/emulation.h"
+#include "agent/judge/run_ahead.h"
 
 namespace kagent {
 namespace {
@@ -26,11 +26,10 @@ const char* rule_of(const Draw& draw) {
 
 std::string name_of(const Draw& draw) { return fmt::format("weights {}, inputs {}", draw.weights, draw.inputs); }
 
-// Runs a draw and examines it. The entry's "vacuous" and "sensitive" say what could be told.
-std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, const std::string& file,
-                               nlohmann::json& entry) {
+// Examines a run. The entry's "vacuous" and "sensitive" say what could be told.
+std::optional<Failure> examine(Crew& crew, const Child& candidate, const Draw& draw, const ChildReply& ran,
+                               const std::string& file, nlohmann::json& entry) {
   entry["passed"] = false;
-  const ChildReply ran = candidate.ask(run_request(draw, file), Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) {
     entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
     return failure;
@@ -47,6 +46,19 @@ std::optional<Failure> examine(Crew& crew, Child& candidate, const Draw& draw, c
   if (entry["passed"] == true) return std::nullopt;
   return Failure{"hidden",     "mismatch", text_or(entry, "reason", "less accurate than honest work"),
                  std::nullopt, "",         ""};
+}
+
+// Without the regimes that mean nothing for the task.
+std::vector<Draw> applicable(const Crew& crew, const std::vector<Draw>& draws) {
+  std::vector<Draw> out;
+  for (Draw draw : draws) {
+    if (!crew.has_regime(draw.weights)) {
+      if (draw.inputs == "as_drawn") continue;
+      draw.weights = "as_built";
+    }
+    out.push_back(draw);
+  }
+  return out;
 }
 
 struct Tally {
@@ -110,8 +122,8 @@ std::optional<Failure> repeat(Crew& crew, Child& candidate, Draw draw, const std
 }  // namespace
 
 std::string digest_of(const std::string& exchange_file) {
-  Result<std::string> bytes = read_file(exchange_file);
-  return bytes ? sha256_hex(bytes.value()) : "";
+  Result<std::string> digest = sha256_of_file(exchange_file);
+  return digest ? digest.value() : "";
 }
 
 std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
@@ -120,14 +132,11 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
   std::vector<std::string> sensitive;
   bool float32_like = true;
   std::vector<std::string> constants;
-  for (Draw draw : seeds.beyond) {
-    if (!crew.has_regime(draw.weights)) {
-      if (draw.inputs == "as_drawn") continue;
-      draw.weights = "as_built";
-    }
-    const bool touched = draw.inputs.starts_with("touched");
+  const std::vector<Draw> draws = applicable(crew, seeds.beyond);
+  const auto look = [&](std::size_t i, const ChildReply& ran, const std::string& file) -> std::optional<Failure> {
+    const Draw& draw = draws[i];
     nlohmann::json entry = entry_of(draw);
-    const std::optional<Failure> failure = examine(crew, candidate, draw, exchange_file, entry);
+    const std::optional<Failure> failure = examine(crew, candidate, draw, ran, file, entry);
     verdict.beyond.push_back(entry);
     Tally& tally = tallies[rule_of(draw)];
     if (failure && says_nothing(crew, *failure)) return failure;
@@ -136,14 +145,16 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
-    if (!touched) float32_like = float32_like && flag_or(entry, "float32_like", false);
+    if (!draw.inputs.starts_with("touched")) float32_like = float32_like && flag_or(entry, "float32_like", false);
     if (draw.weights == "as_built" && draw.inputs == "as_drawn") {
       for (const auto& name : array_in(entry, "constants_pass"))
         constants.push_back(name.is_string() ? name.get<std::string>() : "");
     }
     ++(flag_or(entry, "vacuous", false) ? tally.said_nothing : tally.told);
     if (flag_or(entry, "sensitive", false)) sensitive.push_back(name_of(draw));
-  }
+    return std::nullopt;
+  };
+  if (auto failure = run_ahead(crew, candidate, draws, exchange_file, look)) return failure;
   record_passes(tallies, verdict);
   if (!crew.has_regime("redrawn"))
     verdict.record("redrawn_weights", RuleOutcome::kNotRun, "the task has no weights to draw anew", nullptr);

@@ -2,6 +2,7 @@
 
 #include "agent/base/json_text.h"
 #include "agent/judge/emulation.h"
+#include "agent/judge/run_ahead.h"
 
 namespace kagent {
 namespace {
@@ -44,8 +45,8 @@ nlohmann::json run_request(const Draw& draw, const std::string& file) {
 }
 
 nlohmann::json entry_of(const Draw& draw) {
-  return {{"seed", draw.seed},       {"scale", draw.scale},   {"calls", draw.calls},
-          {"weights", draw.weights}, {"inputs", draw.inputs}, {"poison", draw.poison}};
+  return {{"seed", draw.seed},     {"scale", draw.scale},   {"calls", draw.calls},      {"weights", draw.weights},
+          {"inputs", draw.inputs}, {"poison", draw.poison}, {"drawn_on", draw.drawn_on}};
 }
 
 ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file) {
@@ -63,6 +64,7 @@ std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::str
                                                     {"scale", draw.scale},
                                                     {"calls", draw.calls},
                                                     {"inputs", draw.inputs},
+                                                    {"drawn_on", draw.drawn_on},
                                                     {"file", exchange_file},
                                                     {"tolerance", kTolerance},
                                                     {"flags", "official"}},
@@ -78,11 +80,13 @@ std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::str
   return Failure{stage, "mismatch", text_or(compared.answer, "reason", "outputs differ"), std::nullopt, "", ""};
 }
 
-std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw, const std::string& stage,
-                                  const std::string& exchange_file, nlohmann::json& record) {
+namespace {
+
+// What the run left, against the reference. Appends the comparison to `record`.
+std::optional<Failure> check_run(Crew& crew, const Child& candidate, const Draw& draw, const ChildReply& ran,
+                                 const std::string& stage, const std::string& exchange_file, nlohmann::json& record) {
   nlohmann::json entry = entry_of(draw);
   entry["passed"] = false;
-  const ChildReply ran = candidate.ask(run_request(draw, exchange_file), Seconds(crew.deadlines().run));
   std::optional<Failure> failure = failure_of(candidate, ran, "run");
   if (failure) {
     entry["run"] = {{"kind", failure->kind}, {"reason", failure->reason}};
@@ -94,24 +98,32 @@ std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw
   return failure;
 }
 
+std::optional<Failure> check_draws(Crew& crew, Child& candidate, const std::vector<Draw>& draws,
+                                   const std::string& stage, const std::string& exchange_file, nlohmann::json& record) {
+  return run_ahead(crew, candidate, draws, exchange_file,
+                   [&](std::size_t i, const ChildReply& ran, const std::string& file) {
+                     return check_run(crew, candidate, draws[i], ran, stage, file, record);
+                   });
+}
+
+}  // namespace
+
+std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw, const std::string& stage,
+                                  const std::string& exchange_file, nlohmann::json& record) {
+  const ChildReply ran = candidate.ask(run_request(draw, exchange_file), Seconds(crew.deadlines().run));
+  return check_run(crew, candidate, draw, ran, stage, exchange_file, record);
+}
+
 std::optional<Failure> check_visible(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
                                      Verdict& verdict) {
-  for (const Draw& draw : seeds.visible) {
-    if (auto failure = check_draw(crew, candidate, draw, "visible", exchange_file, verdict.visible)) {
-      record_state(verdict.visible, verdict);
-      return failure;
-    }
-  }
-  return std::nullopt;
+  auto failure = check_draws(crew, candidate, seeds.visible, "visible", exchange_file, verdict.visible);
+  if (failure) record_state(verdict.visible, verdict);
+  return failure;
 }
 
 std::optional<Failure> check_hidden(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,
                                     Verdict& verdict) {
-  std::optional<Failure> failure;
-  for (const Draw& draw : seeds.hidden) {
-    failure = check_draw(crew, candidate, draw, "hidden", exchange_file, verdict.hidden);
-    if (failure) break;
-  }
+  const auto failure = check_draws(crew, candidate, seeds.hidden, "hidden", exchange_file, verdict.hidden);
   if (failure && says_nothing(crew, *failure)) return failure;
   nlohmann::json both = verdict.visible;
   both.insert(both.end(), verdict.hidden.begin(), verdict.hidden.end());

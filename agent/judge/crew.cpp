@@ -242,13 +242,21 @@ Status Crew::start_workers(const std::string& gpu) {
   spec_.gpu = gpu;
   warm_candidate();  // first: it has more to do
   if (Status reference = start_reference(); !reference) return reference;
-  const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
-                                            Seconds(deadlines_.task));
-  if (!loaded.ok()) return crew_error(*reference_, loaded, "building the model");
-  for (const auto& regime : array_in(loaded.answer, "regimes")) {
-    if (regime.is_string()) regimes_.insert(regime.get<std::string>());
-  }
+  reference_loading_ = std::async(std::launch::async, [this]() -> Status {
+    const ChildReply loaded = reference_->ask({{"cmd", "task"}, {"file", spec_.task_file}, {"seed", spec_.model_seed}},
+                                              Seconds(deadlines_.task));
+    if (!loaded.ok()) return crew_error(*reference_, loaded, "building the model");
+    for (const auto& regime : array_in(loaded.answer, "regimes")) {
+      if (regime.is_string()) regimes_.insert(regime.get<std::string>());
+    }
+    return Ok{};
+  });
   return Ok{};
+}
+
+Status Crew::await_reference() {
+  if (reference_loading_.valid()) reference_loaded_ = reference_loading_.get();
+  return reference_loaded_;
 }
 
 Result<Child*> Crew::new_candidate() {
@@ -262,7 +270,7 @@ Result<Child*> Crew::new_candidate() {
 }
 
 bool Crew::gpu_answers() {
-  if (!has_gpu() || !reference_) return true;
+  if (!has_gpu() || !candidate_ || !await_reference()) return true;
   return reference_->ask({{"cmd", "hello"}}, Seconds(deadlines_.start)).ok();
 }
 

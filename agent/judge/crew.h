@@ -75,12 +75,14 @@ class Crew {
  public:
   // kLater: tracer and compiler only, which need no GPU; start_workers() follows.
   enum class Workers { kNow, kLater };
-  // Starts everything and waits until tracer, compiler and reference worker have the task. Errors are kagent's or the
-  // machine's.
+  // Starts everything and waits until tracer and compiler are ready and the device is known; the workers build the
+  // task's model meanwhile. Errors are kagent's or the machine's.
   static Result<std::unique_ptr<Crew>> assemble(const Installation& installation, const CrewSpec& spec,
                                                 Workers workers = Workers::kNow);
   // The reference worker and the first candidate's, on this GPU. Errors: as assemble.
   Status start_workers(const std::string& gpu);
+  // Waits until the reference worker has the task: before it is asked anything else. Errors: as assemble.
+  Status await_reference();
   [[nodiscard]] bool has_workers() const { return reference_ != nullptr; }
 
   ~Crew();
@@ -103,7 +105,8 @@ class Crew {
   [[nodiscard]] const CrewSpec& spec() const { return spec_; }
   [[nodiscard]] const Deadlines& deadlines() const { return deadlines_; }
   [[nodiscard]] bool has_gpu() const { return spec_.backend == "cuda"; }
-  // Whether the reference worker, whose CUDA context no answer can harm, still reaches the GPU. True without one.
+  // Whether the reference worker, whose CUDA context no answer can harm, still reaches the GPU. True without one, and
+  // before any candidate was there to harm it.
   bool gpu_answers();
   [[nodiscard]] bool emulates() const { return spec_.backend == "emulate"; }
   [[nodiscard]] const std::string& emulator() const { return installation_.emulator; }
@@ -128,6 +131,8 @@ class Crew {
   std::unique_ptr<Child> tracer_;
   std::unique_ptr<Child> compiler_;
   std::unique_ptr<Child> reference_;
+  std::future<Status> reference_loading_;  // its wait comes before the worker's end
+  Status reference_loaded_ = Ok{};
   std::unique_ptr<Child> candidate_;
   std::unique_ptr<WarmingWorker> next_candidate_;
 };

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "agent/base/json_text.h"
+
 namespace kagent {
 namespace {
 
@@ -25,7 +27,8 @@ nlohmann::json to_json(const std::vector<Draw>& draws) {
                    {"calls", d.calls},
                    {"weights", d.weights},
                    {"inputs", d.inputs},
-                   {"poison", d.poison}});
+                   {"poison", d.poison},
+                   {"drawn_on", d.drawn_on}});
   }
   return out;
 }
@@ -50,6 +53,9 @@ Result<std::vector<Draw>> draws_from_json(const nlohmann::json& list) {
         read(item, "weights", &json::is_string, d.weights) && read(item, "inputs", &json::is_string, d.inputs) &&
         read(item, "poison", &json::is_string, d.poison);
     if (!whole) return Error{Code::kParse, "seeds: a draw needs seed, scale, calls, weights, inputs and poison"};
+    d.drawn_on = text_or(item, "drawn_on", "host");  // logs before 2026-12-03 have none
+    if (d.drawn_on != "host" && d.drawn_on != "device")
+      return Error{Code::kParse, "seeds: drawn_on is neither \"host\" nor \"device\""};
     draws.push_back(std::move(d));
   }
   return draws;
@@ -77,10 +83,11 @@ Seeds draw_seeds() {
     seeds.visible.push_back({seed, 1.0, calls, "as_built", "as_drawn", ""});
   for (const double scale : kHiddenScales) seeds.hidden.push_back({any(source), scale, 1, "as_built", "as_drawn", ""});
   seeds.hidden.push_back({any(source), 1.0, 2, "as_built", "as_drawn", ""});
-  for (const auto& [weights, inputs] : kBeyond) seeds.beyond.push_back({any(source), 1.0, 1, weights, inputs, ""});
+  for (const auto& [weights, inputs] : kBeyond)
+    seeds.beyond.push_back({any(source), 1.0, 1, weights, inputs, "", "device"});
   // Of the first one's seed, whose untouched call they are held against.
   for (const char* touched : kTouched)
-    seeds.beyond.push_back({seeds.beyond.front().seed, 1.0, 1, touched, touched, ""});
+    seeds.beyond.push_back({seeds.beyond.front().seed, 1.0, 1, touched, touched, "", "device"});
   for (auto* group : {&seeds.visible, &seeds.hidden, &seeds.beyond}) alternate_poison(*group);
   return seeds;
 }

@@ -21,6 +21,8 @@ struct Draw {
   std::string weights = "as_built";  // a regime
   std::string inputs = "as_drawn";   // a kind of inputs
   std::string poison = "nan";        // what memory holds before it is written: "nan" or "huge"
+  // Whose random numbers the inputs are: "host", as the official check draws them, or "device", where drawing is quick.
+  std::string drawn_on = "host";
 };
 
 // Seeds of one evaluation. Visible ones are fixed; the others are drawn anew for every evaluation and logged.

@@ -178,7 +178,7 @@ std::optional<Failure> Judge::time_winner_again(const Built& built, const std::s
 }
 
 std::optional<Failure> Judge::take_slot(Verdict& verdict) {
-  if (crew_->has_workers()) return std::nullopt;
+  if (crew_->has_workers()) return await_workers(std::nullopt, verdict);
   Result<Slot> slot = Error{};
   time_phase(
       "queue",
@@ -192,11 +192,16 @@ std::optional<Failure> Judge::take_slot(Verdict& verdict) {
     return Failure{"internal", kind, slot.error().message, std::nullopt, "", ""};
   }
   slot_ = slot.value().held;
+  return await_workers(slot.value().gpu, verdict);
+}
+
+std::optional<Failure> Judge::await_workers(const std::optional<std::string>& start_on_gpu, Verdict& verdict) {
   return time_phase(
       "start workers",
       [&]() -> std::optional<Failure> {
-        if (Status started = crew_->start_workers(slot.value().gpu); !started)
-          return Failure{"internal", "worker", started.error().message, std::nullopt, "", ""};
+        Status ready = start_on_gpu ? crew_->start_workers(*start_on_gpu) : Status(Ok{});
+        if (ready) ready = crew_->await_reference();
+        if (!ready) return Failure{"internal", "worker", ready.error().message, std::nullopt, "", ""};
         verdict.environment.update(crew_->environment());
         return std::nullopt;
       },

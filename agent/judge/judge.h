@@ -58,6 +58,7 @@ class Judge {
   [[nodiscard]] const char* why_not_run(const Rule& rule) const;
   using Phase = std::function<std::optional<Failure>()>;
   std::optional<Failure> take_slot(Verdict& verdict);
+  std::optional<Failure> await_workers(const std::optional<std::string>& start_on_gpu, Verdict& verdict);
   std::optional<Failure> time_phase(const char* phase, const Phase& work, Verdict& verdict);
   std::optional<Failure> rules_beyond(Child& candidate, const Built& built, const Seeds& seeds,
                                       const std::string& exchange_file, Verdict& verdict);

@@ -91,6 +91,7 @@ std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::
                                                     {"seed", integer_or(kept.answer, "seed", 0)},
                                                     {"scale", number_or(kept.answer, "scale", 1.0)},
                                                     {"calls", integer_or(kept.answer, "calls", 1)},
+                                                    {"drawn_on", text_or(kept.answer, "drawn_on", "host")},
                                                     {"file", file},
                                                     {"tolerance", kTolerance},
                                                     {"flags", "official"},

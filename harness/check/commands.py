@@ -18,7 +18,7 @@ from model.eager import call_eager
 from model.failure import Failure
 from model.flags import precision
 from check.input_kinds import AS_DRAWN, TOUCHED
-from model.inputs import tensors_of
+from model.inputs import HOST, tensors_of
 from model.session import Answer, Request, Session, argument
 from model.state import state_tensors
 
@@ -75,15 +75,16 @@ def examine(session: Session, request: Request) -> Answer:
     got = read_outcome(argument(request, "file", str))
     values = {f"output {i}": tensor for i, tensor in enumerate(got.outputs)} | got.state
     seed, kind = argument(request, "seed", int), argument(request, "inputs", str, AS_DRAWN)
+    drawn_on = argument(request, "drawn_on", str, HOST)
     touched = kind in TOUCHED
     try:
-        base = sensitivity.base_of(session, seed) if touched else None
+        base = sensitivity.base_of(session, seed, drawn_on) if touched else None
         with _weights(session, request):
-            inputs = session.inputs(seed, argument(request, "scale", float, 1.0), kind)
+            inputs = session.inputs(seed, argument(request, "scale", float, 1.0), kind, drawn_on)
             truth = oracle.ask(session, inputs, most=2 if touched else 3)
             answer = sensitivity.judge(values, base, truth) if touched else accuracy.judge(values, truth)
         if not touched and kind == AS_DRAWN and argument(request, "weights", str, AS_BUILT) == AS_BUILT:
-            sensitivity.keep_base(session, seed, truth)
+            sensitivity.keep_base(session, seed, drawn_on, truth)
     except Failure as failure:
         if failure.error["stage"] != "task":
             raise
@@ -120,7 +121,7 @@ def _outcome(session: Session, request: Request, call: Call) -> Outcome:
     session.state.restore()
     parameters = ReadOnly({f"parameter {name}": tensor for name, tensor in session.model.named_parameters()})
     for i in range(min(max(argument(request, "calls", int, 1), 1), _MOST_CALLS)):
-        inputs = session.inputs(seed + i, scale, argument(request, "inputs", str, AS_DRAWN))
+        inputs = session.inputs(seed + i, scale, argument(request, "inputs", str, AS_DRAWN), argument(request, "drawn_on", str, HOST))
         given = ReadOnly({f"input {k}": tensor for k, tensor in enumerate(tensors_of(inputs))})
         structure, outputs = call(inputs)
         session.synchronize()

@@ -7,6 +7,7 @@ order of the tree, the rest is the state by qualified name."""
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import mmap
@@ -48,12 +49,13 @@ def write_outcome(path: str, outcome: Outcome) -> None:
         entry["offset"] = offset
         offset = _aligned(offset + entry["bytes"])
     text = json.dumps(header).encode()
-    with open(path, "wb") as file:
+    with _opened(path) as file:
         file.write(MAGIC + struct.pack("<Q", len(text)) + text)
         for entry, (_, tensor) in zip(entries, tensors):
-            file.seek(entry["offset"])
+            _fill(file, entry["offset"])
             _write_tensor(file, tensor)
-        file.truncate(offset)
+        _fill(file, offset)
+        file.truncate()
 
 
 def read_outcome(path: str) -> Outcome:
@@ -88,11 +90,37 @@ def _entry(name: str, tensor: torch.Tensor) -> dict[str, Any]:
             "bytes": tensor.numel() * tensor.element_size()}
 
 
+def _opened(path: str) -> BinaryIO:
+    """A file that is there is written over, not anew: its pages of memory are."""
+    try:
+        return open(path, "r+b")
+    except FileNotFoundError:
+        return open(path, "wb")
+
+
+def _fill(file: BinaryIO, offset: int) -> None:
+    """Zeros up to there: equal outcomes are equal files, whatever stood there before."""
+    file.write(bytes(offset - file.tell()))
+
+
 def _write_tensor(file: BinaryIO, tensor: torch.Tensor) -> None:
     flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for begin in range(0, flat.numel(), _CHUNK_BYTES):
-        chunk = flat[begin:begin + _CHUNK_BYTES].cpu()
-        file.write(memoryview(chunk.contiguous().numpy()))
+        chunk = flat[begin:begin + _CHUNK_BYTES]
+        file.write(memoryview(_on_host(chunk).numpy()))
+
+
+def _on_host(chunk: torch.Tensor) -> torch.Tensor:
+    """Of at most _CHUNK_BYTES; good until the next call."""
+    if not chunk.is_cuda:
+        return chunk
+    return _staging()[:chunk.numel()].copy_(chunk)
+
+
+@functools.cache
+def _staging() -> torch.Tensor:
+    """Page-locked: a copy from the device into it is several times as fast."""
+    return torch.empty(_CHUNK_BYTES, dtype=torch.uint8, pin_memory=True)
 
 
 def _view(data: mmap.mmap, size: int, entry: dict[str, Any]) -> torch.Tensor:

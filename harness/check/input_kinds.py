@@ -16,13 +16,20 @@ TOUCHED = tuple(f"touched_{k}" for k in range(TOUCHES))
 
 
 def apply(kind: str, inputs: list[Any], seed: int) -> list[Any]:
-    """Of CPU tensors; integers and what is no tensor stay as they are."""
+    """Integers and what is no tensor stay as they are. Random numbers come from the generator of each tensor's own device."""
     if kind == AS_DRAWN:
         return inputs
     if kind not in _KINDS:
         raise Failure("internal", "bad_request", f"inputs: {kind!r:.80} is none of {', '.join(KINDS)}")
-    generator = torch.Generator().manual_seed(seed)
-    return [_KINDS[kind](value.clone(memory_format=torch.contiguous_format), generator) if _changeable(value) else value for value in inputs]
+    generators: dict[torch.device, torch.Generator] = {}
+    out = []
+    for value in inputs:
+        if _changeable(value):
+            if value.device not in generators:
+                generators[value.device] = torch.Generator(value.device).manual_seed(seed)
+            value = _KINDS[kind](value.clone(memory_format=torch.contiguous_format), generators[value.device])
+        out.append(value)
+    return out
 
 
 def _changeable(value: Any) -> bool:
@@ -33,8 +40,8 @@ def _rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Every sample, and within it every row, has a scale of its own between 1/4 and 4, and a sign."""
     for axes in {1, max(1, x.dim() - 1)}:
         shape = [*x.shape[:axes], *([1] * (x.dim() - axes))]
-        scale = torch.exp2(torch.empty(shape).uniform_(-1, 1, generator=generator))
-        x = x * scale * (torch.randint(0, 2, shape, generator=generator) * 2 - 1)
+        scale = torch.exp2(torch.empty(shape, device=x.device).uniform_(-1, 1, generator=generator))
+        x = x * scale * _signs(shape, generator)
     return x
 
 
@@ -49,7 +56,15 @@ def _suffix(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 def _scale_last_quarter(rows: torch.Tensor, factor: float, generator: torch.Generator) -> None:
     last = rows[:, rows.shape[1] - rows.shape[1] // 4:]
-    last *= factor * (torch.randint(0, 2, last.shape, generator=generator) * 2 - 1)
+    last *= factor * _signs(last.shape, generator)
+
+
+def _integers(low: int, high: int, shape: Any, generator: torch.Generator) -> torch.Tensor:
+    return torch.randint(low, high, shape, generator=generator, device=generator.device)
+
+
+def _signs(shape: Any, generator: torch.Generator) -> torch.Tensor:
+    return _integers(0, 2, shape, generator) * 2 - 1
 
 
 def _offset(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -65,7 +80,7 @@ def _far(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 def _ramp(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A slope along every axis: an index that is swapped or broadcast along the wrong axis shows."""
     for axis, size in enumerate(x.shape):
-        slope = torch.linspace(-1, 1, size) if size > 1 else torch.zeros(1)
+        slope = torch.linspace(-1, 1, size, device=x.device) if size > 1 else torch.zeros(1, device=x.device)
         x = x + (axis + 1) / 2 * slope.view([-1 if i == axis else 1 for i in range(x.dim())])
     return x
 
@@ -74,9 +89,9 @@ def _outliers(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """One large element at a random place of every 4096: work on a sample of the elements shows."""
     flat = x.view(-1)
     tiles = (flat.numel() + _TILE - 1) // _TILE
-    at = torch.arange(tiles) * _TILE + torch.randint(0, _TILE, (tiles,), generator=generator)
-    at = at[at < flat.numel()] if int((at < flat.numel()).sum()) else torch.randint(0, flat.numel(), (1,), generator=generator)
-    flat[at] = 30.0 * (torch.randint(0, 2, (at.numel(),), generator=generator) * 2 - 1).to(flat.dtype)
+    at = torch.arange(tiles, device=x.device) * _TILE + _integers(0, _TILE, (tiles,), generator)
+    at = at[at < flat.numel()] if int((at < flat.numel()).sum()) else _integers(0, flat.numel(), (1,), generator)
+    flat[at] = 30.0 * _signs((at.numel(),), generator).to(flat.dtype)
     return flat.view(x.shape)
 
 
@@ -86,7 +101,7 @@ def _near_one(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     rows = x if x.dim() > 1 and x.shape[0] > 1 else x.view(-1)
     count = rows.shape[0]
     eighth = count // 8
-    begin = max(1, count // 4 + int(torch.randint(-eighth, eighth + 1, (), generator=generator))) if count > 1 else 0
+    begin = max(1, count // 4 + int(_integers(-eighth, eighth + 1, (), generator))) if count > 1 else 0
     part = rows[begin:begin + max(1, count // 2)]
     part.copy_(1 + (part - part.mean()) / 64)
     return x
@@ -105,7 +120,7 @@ def touch_one(x: torch.Tensor, quarter: int, generator: torch.Generator, keep_si
     flat = x.view(-1)
     size = flat.numel()
     begin, end = size * quarter // TOUCHES, max(size * (quarter + 1) // TOUCHES, size * quarter // TOUCHES + 1)
-    at = min(begin + int(torch.randint(0, end - begin, (), generator=generator)), size - 1)
+    at = min(begin + int(_integers(0, end - begin, (), generator)), size - 1)
     scale = float(torch.linalg.vector_norm(flat)) / math.sqrt(max(size, 1))
     old = float(flat[at])
     sign = -1.0 if old < 0 else 1.0

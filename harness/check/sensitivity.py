@@ -31,21 +31,22 @@ NOTHING = {"passed": True, "vacuous": True, "reason": "", "held": 0}
 class Base:
     """The untouched call."""
     seed: int
+    drawn_on: str
     exact: Values
     worst: dict[str, float]  # the largest honest error of each tensor
 
 
-def keep_base(session: Session, seed: int, truth: Oracle) -> Base:
+def keep_base(session: Session, seed: int, drawn_on: str, truth: Oracle) -> Base:
     """Of weights and inputs as drawn: the touched draws of that seed are held against it."""
-    session.base = Base(seed, truth.exact, {name: _worst(exact, [run[name] for run in truth.honest]) for name, exact in truth.exact.items()})
+    session.base = Base(seed, drawn_on, truth.exact, {name: _worst(exact, [run[name] for run in truth.honest]) for name, exact in truth.exact.items()})
     return session.base
 
 
-def base_of(session: Session, seed: int) -> Base:
-    if session.base is not None and session.base.seed == seed:
+def base_of(session: Session, seed: int, drawn_on: str) -> Base:
+    if session.base is not None and (session.base.seed, session.base.drawn_on) == (seed, drawn_on):
         return session.base
     with weights(session, AS_BUILT, seed):
-        return keep_base(session, seed, oracle.ask(session, session.inputs(seed, 1.0, AS_DRAWN)))
+        return keep_base(session, seed, drawn_on, oracle.ask(session, session.inputs(seed, 1.0, AS_DRAWN, drawn_on)))
 
 
 def judge(got: Values, base: Base, touched: Oracle) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from measure.input_sets import set_count, set_seeds
 from measure.timing import Timer
 from model.failure import Failure
 from model.flags import precision
-from model.inputs import input_bytes, tensors_of
+from model.inputs import DEVICE, input_bytes, tensors_of
 from model.session import Answer, Request, Session, argument
 
 _MOST_RUNS = 100_000
@@ -55,7 +55,7 @@ def time_check(session: Session, request: Request) -> Answer:
         raise Failure("internal", "bad_request", "time_check is for plans")
     kept = timer.kept
     write_outcome(argument(request, "out", str), Outcome(plan.structure, kept.output, kept.state))
-    return {"seed": timer.seeds[kept.index], "scale": 1.0, "calls": 1}
+    return {"seed": timer.seeds[kept.index], "scale": 1.0, "calls": 1, "drawn_on": DEVICE}
 
 
 def time_end(session: Session, request: Request) -> Answer:
@@ -132,13 +132,13 @@ def _contender(session: Session, kind: str) -> Contender:
 
 
 def _input_sets(session: Session, seed: int) -> tuple[list[int], list[list[Any]]]:
-    """Seeds and sets, one for all kinds of this worker: drawing on the CPU takes longer than all the runs."""
+    """Seeds and sets, one for all kinds of this worker."""
     if seed not in session.input_sets:
-        first = session.inputs(seed)
+        first = session.inputs(seed, drawn_on=DEVICE)
         l2_bytes = torch.cuda.get_device_properties(session.device).L2_cache_size
         free_bytes, _ = torch.cuda.mem_get_info()
         seeds = set_seeds(seed, set_count(input_bytes(first), l2_bytes, free_bytes))
-        session.input_sets[seed] = (seeds, [first] + [session.inputs(s) for s in seeds[1:]])
+        session.input_sets[seed] = (seeds, [first] + [session.inputs(s, drawn_on=DEVICE) for s in seeds[1:]])
     return session.input_sets[seed]
 
 

@@ -11,7 +11,7 @@ from measure import device, nvml
 from model import warm
 from model.build import build_model
 from model.failure import Failure
-from model.inputs import describe
+from model.inputs import KeptDraws, describe
 from model.load import load_task
 from model.loaded_plan import LoadedPlan
 from model.session import Answer, Request, Session, argument
@@ -44,7 +44,7 @@ def task(session: Session, request: Request) -> Answer:
     seed = argument(request, "seed", int, 42)
     session.task = load_task(argument(request, "file", str))
     session.plan, session.timers, session.input_sets = None, {}, {}
-    session.double, session.base = None, None
+    session.double, session.base, session.draws = None, None, KeptDraws()
     session.model = build_model(session.task, seed, session.device)
     session.state, session.seed = ModelState(session.model), seed
     inputs = session.inputs(seed)

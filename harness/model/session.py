@@ -10,7 +10,7 @@ from torch import nn
 
 from check.input_kinds import AS_DRAWN
 from model.failure import Failure
-from model.inputs import make_inputs
+from model.inputs import HOST, KeptDraws, make_inputs
 from model.load import Task
 from model.loaded_plan import LoadedPlan
 from model.state import ModelState
@@ -33,6 +33,7 @@ class Session:
     double: nn.Module | None = None  # the model in double precision (check/oracle.py)
     base: Any = None  # check.sensitivity.Base: what the last touched draws were held against
     read_only: Any = None  # check.changes.ReadOnly: what the timed runs may not write to
+    draws: KeptDraws = field(default_factory=KeptDraws)  # of this task
     timers: dict[str, Any] = field(default_factory=dict)  # measure.timing.Timer by kind
     # By first seed: the seeds and the inputs drawn from them; read-only for whatever is timed.
     input_sets: dict[int, tuple[list[int], list[list[Any]]]] = field(default_factory=dict)
@@ -41,8 +42,8 @@ class Session:
     def device(self) -> torch.device:
         return torch.device("cuda", torch.cuda.current_device()) if self.backend == "cuda" else torch.device("cpu")
 
-    def inputs(self, seed: int, scale: float = 1.0, kind: str = AS_DRAWN) -> list[Any]:
-        return make_inputs(self.need_task(), seed, scale, self.device, kind)
+    def inputs(self, seed: int, scale: float = 1.0, kind: str = AS_DRAWN, drawn_on: str = HOST) -> list[Any]:
+        return make_inputs(self.need_task(), seed, scale, self.device, kind, drawn_on, self.draws)
 
     def need_task(self) -> Task:
         if self.task is None or self.model is None:

@@ -20,6 +20,20 @@ TEST(Sha256, MatchesTheStandardsVectors) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Sha256, OfAFileIsThatOfItsBytes) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("kagent-sha-" + std::to_string(::getpid()))).string();
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, (std::size_t{1} << 20) + 7}) {
+    const std::string text(bytes, 'a');
+    ASSERT_TRUE(write_file(path, text));
+    const Result<std::string> digest = sha256_of_file(path);
+    ASSERT_TRUE(digest) << digest.error().message;
+    EXPECT_EQ(digest.value(), sha256_hex(text)) << bytes;
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(sha256_of_file(path));
+}
+
 TEST(Nearest, FindsATypingMistakeAndNothingElse) {
   EXPECT_EQ(nearest("slove", {"judge", "solve", "show"}), "solve");
   EXPECT_EQ(nearest("3/90", {"3/9", "3/43"}), "3/9");

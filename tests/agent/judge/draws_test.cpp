@@ -48,6 +48,24 @@ TEST(Draws, FewerOrOtherDrawsThanThisVersionMakesAreRefused) {
   EXPECT_FALSE(seeds_from_json(weaker));
 }
 
+TEST(Draws, OfficialOnesAreDrawnAsTheOfficialCheckDrawsThemTheOthersWhereItIsQuick) {
+  const Seeds seeds = draw_seeds();
+  for (const auto* group : {&seeds.visible, &seeds.hidden}) {
+    for (const Draw& draw : *group) EXPECT_EQ(draw.drawn_on, "host");
+  }
+  for (const Draw& draw : seeds.beyond) EXPECT_EQ(draw.drawn_on, "device");
+}
+
+TEST(Draws, OfALogWithoutThePlaceOfDrawingWereDrawnOnTheHost) {
+  nlohmann::json old = to_json(draw_seeds());
+  for (auto& draw : old["beyond"]) draw.erase("drawn_on");
+  const auto seeds = seeds_from_json(old);
+  ASSERT_TRUE(seeds) << seeds.error().message;
+  EXPECT_EQ(seeds.value().beyond.front().drawn_on, "host");
+  old["beyond"][0]["drawn_on"] = "moon";
+  EXPECT_FALSE(seeds_from_json(old));
+}
+
 TEST(Rules, EachHasANameOfItsOwnAndAVersion) {
   std::set<std::string_view> ids;
   for (const Rule& rule : all_rules()) {

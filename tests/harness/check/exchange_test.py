@@ -45,6 +45,16 @@ class Exchange(unittest.TestCase):
             self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
             self.assertTrue(torch.equal(bits(got), bits(want)))
 
+    def test_equal_outcomes_are_equal_files_whatever_stood_there_before(self):
+        self.write()
+        with open(self.path, "rb") as file:
+            fresh = file.read()
+        with open(self.path, "wb") as file:
+            file.write(b"\xff" * (len(fresh) + 5000))
+        self.write()
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(), fresh)
+
     def test_many_tensors_find_room_for_their_offsets(self):
         outputs = [torch.full((1,), float(i)) for i in range(2000)]
         write_outcome(self.path, Outcome({"list": [{"t": i} for i in range(2000)]}, outputs, {}))

@@ -14,6 +14,7 @@ from check.input_kinds import TOUCHED  # noqa: E402
 from check.noise import tf32  # noqa: E402
 from check.weights import weights  # noqa: E402
 from model import commands  # noqa: E402
+from model.inputs import HOST  # noqa: E402
 from model.session import Session  # noqa: E402
 
 RELU = """
@@ -58,7 +59,7 @@ class Sensitivity(unittest.TestCase):
             commands.task(session, {"file": file.name, "seed": 42})
             told = []
             for name in TOUCHED:
-                base = sensitivity.base_of(session, seed)
+                base = sensitivity.base_of(session, seed, HOST)
                 with weights(session, name, seed), torch.no_grad():
                     inputs = session.inputs(seed, 1.0, name)
                     told.append(sensitivity.judge({"output 0": answer(session.model, inputs[0])}, base, oracle.ask(session, inputs, most=2)))
@@ -99,8 +100,8 @@ class Sensitivity(unittest.TestCase):
 
     def test_the_untouched_call_is_kept_from_the_examination_before(self):
         session = Session("reference", "cpu", "")
-        kept = sensitivity.keep_base(session, 5, oracle.Oracle({"output 0": torch.zeros(3).double()}, [{"output 0": torch.full((3,), 0.5)}]))
-        self.assertIs(sensitivity.base_of(session, 5), kept)
+        kept = sensitivity.keep_base(session, 5, HOST, oracle.Oracle({"output 0": torch.zeros(3).double()}, [{"output 0": torch.full((3,), 0.5)}]))
+        self.assertIs(sensitivity.base_of(session, 5, HOST), kept)
         self.assertEqual(kept.worst, {"output 0": 0.5})
 
 

@@ -15,7 +15,7 @@ from torch import nn  # noqa: E402
 from model.build import build_model  # noqa: E402
 from model.failure import Failure, cuda_kind, failure_of  # noqa: E402
 from model.flags import precision  # noqa: E402
-from model.inputs import describe, make_inputs  # noqa: E402
+from model.inputs import KeptDraws, describe, input_bytes, make_inputs  # noqa: E402
 from model.load import load_task  # noqa: E402
 from model.state import ModelState, state_tensors  # noqa: E402
 
@@ -83,6 +83,26 @@ class Files(unittest.TestCase):
         x, y, z = (make_inputs(task, seed, 1.0, CPU)[0] for seed in (7, 7, 8))
         self.assertTrue(torch.equal(x, y))
         self.assertFalse(torch.equal(x, z))
+
+    def test_a_kept_draw_is_the_same_as_a_fresh_one_whatever_was_done_to_its_inputs(self):
+        task, kept = self.load(LINEAR), KeptDraws()
+        fresh = [make_inputs(task, 7, scale, CPU)[0] for scale in (1.0, 3.0)]
+        after = torch.get_rng_state()
+        for _ in range(2):
+            for want, scale in zip(fresh, (1.0, 3.0)):
+                got = make_inputs(task, 7, scale, CPU, kept=kept)[0]
+                self.assertTrue(torch.equal(got, want))
+                self.assertTrue(torch.equal(torch.get_rng_state(), after))
+                got.zero_()
+
+    def test_draws_are_kept_up_to_a_bound_the_oldest_go_first(self):
+        task = self.load(LINEAR.replace("def get_inputs(): return", "DRAWN = []\ndef get_inputs(): DRAWN.append(1); return"))
+        kept = KeptDraws(most_bytes=2 * input_bytes(task.get_inputs()))
+        drawn = task.get_inputs.__globals__["DRAWN"]
+        drawn.clear()
+        for seed in (1, 2, 1, 2, 3, 2, 1):
+            kept.draw(task, seed)
+        self.assertEqual(len(drawn), 4)  # 1, 2, 3, and 1 again
 
     def test_seeds_stand_where_the_official_evaluator_puts_them(self):
         model = build_model(self.load(LINEAR), 42, CPU)
