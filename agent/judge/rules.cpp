@@ -7,7 +7,10 @@ namespace kagent {
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> kRules = {
       {"readable_code", 1, "the lint can read all of the PTX", false, false},
-      {"module_state", 1, "no kernel writes to memory that lasts from launch to launch (module globals)", false, false},
+      {"module_state", 2,
+       "no kernel writes to memory that lasts from launch to launch (module globals), or reads local memory before it "
+       "has written to it",
+       false, false},
       {"extern_call", 1, "no kernel calls what is not in the answer: printf, malloc, device-side launches", false,
        false},
       {"timer", 1, "no clock value reaches a result", false, false},

@@ -159,6 +159,7 @@ class Holder : public torch::CustomClassHolder {
   void set_poison(const std::string& pattern) {
     executor_->set_poison(pattern == "nan" ? Poison::kNan : pattern == "huge" ? Poison::kHuge : Poison::kOff);
   }
+  void set_disturbed(bool on) { executor_->set_disturbed(on); }
   // What goes wrong here is kagent's, unless the context was lost before.
   void scrub(const std::string& pattern) {
     try {
@@ -223,6 +224,7 @@ TORCH_LIBRARY(kagent, m) {
       .def("set_graph", &Holder::set_graph)
       .def("set_poison", &Holder::set_poison)
       .def("scrub", &Holder::scrub)
+      .def("set_disturbed", &Holder::set_disturbed)
       .def("info", &Holder::info)
       .def("profile", &Holder::profile);
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "harness/execute/graph.h"
@@ -328,13 +329,24 @@ std::vector<at::Tensor> Executor::run_observed(const std::vector<at::Tensor>& in
   return out;
 }
 
+void Executor::disturb() {
+  if (!disturbed_ || !device_.is_cuda()) return;
+  if (!disturbance_) disturbance_ = std::make_unique<Disturbance>(device_);
+  C10_CUDA_CHECK(cudaDeviceSynchronize());  // the run begins right after it
+  disturbance_->start(std::random_device()());
+}
+
 std::vector<at::Tensor> Executor::run(const std::vector<at::Tensor>& inputs) {
-  if (!graph_on_ || !stand_ins_.empty()) return run_observed(inputs, {}, {});
+  if (!graph_on_ || !stand_ins_.empty()) {
+    disturb();
+    return run_observed(inputs, {}, {});
+  }
   if (!graph_) {
     const Precision precision(plan_.tf32);
     place_inputs(inputs);  // the checks of the first call
     graph_ = std::make_unique<Graph>(*this, inputs);
   }
+  disturb();
   return graph_->replay(inputs);
 }
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/execute/disturb.h"
 #include "harness/execute/emulated.h"
 #include "harness/execute/guards.h"
 #include "harness/execute/kernel_module.h"
@@ -68,6 +69,8 @@ class Executor {
   // Before a run, on a GPU: nothing of an earlier run is left where this one could read it but what the caller holds
   // (inputs, parameters, state, what prepare made); not kOff. Throws RunError.
   void scrub(Poison poison);
+  // Whether half of the GPU's multiprocessors are slowed down while the runs that follow begin.
+  void set_disturbed(bool on) { disturbed_ = on; }
   // For the runs that follow, without a graph. Returns how many launches of forward it stands in for; with kCopy those
   // that have an argument to copy from.
   int set_stand_in(const std::string& kernel, StandIn stand_in);
@@ -95,6 +98,7 @@ class Executor {
   void run_steps(std::vector<Work>& steps, const std::vector<std::vector<plan::TensorId>>& drop_after,
                  const std::function<void(int)>& begin, const std::function<void()>& end);
   void run_stand_in(std::size_t step);
+  void disturb();
   void poison(const OperatorCall& call);
   void guard(const OperatorCall& call, std::optional<int> line);
   [[nodiscard]] bool lasts(plan::TensorId id) const;
@@ -119,6 +123,8 @@ class Executor {
   bool prepared_ = false;
   Poison poison_ = Poison::kOff;
   std::unique_ptr<Scrub> scrub_;
+  bool disturbed_ = false;
+  std::unique_ptr<Disturbance> disturbance_;
   std::map<std::size_t, Copies> stand_ins_;  // by step of forward
   Guards* guards_ = nullptr;                 // of the run in progress
   Counts counts_;

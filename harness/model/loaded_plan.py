@@ -85,6 +85,11 @@ class LoadedPlan:
         if pattern != "off":
             self.scrub(pattern)
 
+    def set_disturbed(self, on: bool) -> None:
+        """Whether, on a GPU, half of the multiprocessors are slowed down while the runs that follow begin: blocks that race come in
+        other orders."""
+        self._executor.set_disturbed(on)
+
     def scrub(self, pattern: str) -> None:
         """On a GPU: free memory, the graph's own, shared and local memory and registers hold "nan" or "huge" from now on: nothing
         of an earlier run is left but what the caller holds. Not synchronised."""
