@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "agent/base/json_text.h"
 #include "agent/base/sha256.h"
@@ -14,7 +15,9 @@ namespace kagent {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-constexpr int kRepeats = 4;
+constexpr int kUndisturbed = 2;         // of one with each poison
+constexpr int kRepeats = 6;             // the others beside a kernel that changes the order of blocks
+constexpr int kRepeatsThatDiffer = 12;  // where the first ones do
 
 const char* rule_of(const Draw& draw) {
   if (draw.inputs.starts_with("touched")) return "sensitivity";
@@ -76,26 +79,48 @@ void record_passes(const std::map<std::string, Tally>& tallies, Verdict& verdict
   }
 }
 
+// The file of one more run of a call, its bits not seen before, officially and in double precision.
+std::optional<Failure> look_at_repeat(Crew& crew, const Draw& draw, const std::string& file, nlohmann::json& entry) {
+  if (auto failure = compare_file(crew, draw, "hidden", file, entry)) return failure;
+  const ChildReply examined = ask_examine(crew, draw, file);
+  if (auto failure = failure_of(crew.reference(), examined, "internal")) {
+    failure->stage = "internal";
+    return failure;
+  }
+  entry["passed"] = flag_or(examined.answer, "passed", false);
+  if (entry["passed"] == true) return std::nullopt;
+  const std::string reason = text_or(examined.answer, "reason", "less accurate than honest work");
+  return Failure{"hidden", "mismatch", reason, std::nullopt, "", ""};
+}
+
 std::optional<Failure> repeat(Crew& crew, Child& candidate, Draw draw, const std::string& file, Verdict& verdict) {
-  std::string first;
+  std::set<std::string> seen;  // digests of results that were looked at
   bool same = true;
-  for (int i = 0; i < kRepeats; ++i) {
-    draw.poison = i % 2 == 0 ? "huge" : "nan";
-    nlohmann::json record = nlohmann::json::array();
-    if (auto failure = check_draw(crew, candidate, draw, "hidden", file, record)) {
-      if (says_nothing(crew, *failure)) return failure;
-      verdict.record("repeatable", RuleOutcome::kFail,
-                     fmt::format("run {} of the same call is wrong: {}", i + 1, failure->reason), record);
-      return hidden_failure();
+  int runs = 0;
+  for (; runs < (same ? kRepeats : kRepeatsThatDiffer); ++runs) {
+    draw.poison = runs % 2 == 0 ? "huge" : "nan";
+    nlohmann::json entry = entry_of(draw);
+    nlohmann::json request = run_request(draw, file);
+    request["disturbed"] = entry["disturbed"] = runs >= kUndisturbed;
+    const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
+    std::optional<Failure> failure = failure_of(candidate, ran, "run");
+    if (!failure) {
+      const std::string digest = digest_of(file);
+      if (digest.empty() || seen.insert(digest).second) failure = look_at_repeat(crew, draw, file, entry);
+      same = same && !digest.empty() && seen.size() == 1;
     }
-    const std::string digest = digest_of(file);
-    if (i == 0) first = digest;
-    same = same && !digest.empty() && digest == first;
+    if (!failure) continue;
+    if (says_nothing(crew, *failure)) return failure;
+    verdict.record("repeatable", RuleOutcome::kFail,
+                   fmt::format("run {} of the same call is wrong: {}", runs + 1, failure->reason),
+                   nlohmann::json::array({entry}));
+    return hidden_failure();
   }
   verdict.record("repeatable", RuleOutcome::kPass,
-                 same ? fmt::format("{} runs, the same bit for bit", kRepeats)
-                      : fmt::format("{} runs, all within tolerance, not the same bit for bit", kRepeats),
-                 {{"bitwise", same}});
+                 same
+                     ? fmt::format("{} runs, the same bit for bit", runs)
+                     : fmt::format("{} runs, {} different results, each as accurate as honest work", runs, seen.size()),
+                 {{"bitwise", same}, {"runs", runs}, {"different", seen.size()}});
   return std::nullopt;
 }
 

@@ -20,6 +20,7 @@ const std::map<std::string, std::string>& rule_of_finding() {
   static const std::map<std::string, std::string> kRules = {
       {"module_state", "module_state"},
       {"module_global_present", "module_state"},
+      {"leftovers", "module_state"},
       {"extern_call", "extern_call"},
       {"timer", "timer"},
       {"timer_reaches_store", "timer"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -81,6 +82,11 @@ Result<nlohmann::json> study_task(const Installation& installation, const CrewSp
   }
   answer.erase("ok");
   return answer;
+}
+
+double run_deadline_s(const nlohmann::json& task) {
+  constexpr double kLeast = 10;
+  return std::max(kLeast, 10 * number_or(task, "drawn_s", 0.0) + 50 * number_or(task, "call_s", 0.0));
 }
 
 Failure failure_in(const nlohmann::json& answer, const std::string& stage) {
@@ -249,6 +255,7 @@ Status Crew::start_workers(const std::string& gpu) {
     for (const auto& regime : array_in(loaded.answer, "regimes")) {
       if (regime.is_string()) regimes_.insert(regime.get<std::string>());
     }
+    if (has_gpu()) deadlines_.run = std::min(deadlines_.run, run_deadline_s(loaded.answer));
     return Ok{};
   });
   return Ok{};

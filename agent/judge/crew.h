@@ -48,6 +48,11 @@ struct Deadlines {
   double study = 1800;
 };
 
+// A candidate's run may take ten seconds, or as much as drawing its inputs ten times over and fifty calls of the
+// reference take, whichever is more: `task` is what the reference worker said when it had built the model (drawn_s,
+// call_s).
+double run_deadline_s(const nlohmann::json& task);
+
 // Turns a child's answer into a Failure unless it is ok. `stage` and `kind_if_gone` name what a dead or silent child
 // means.
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage);

@@ -10,6 +10,7 @@
 #include "agent/base/json_text.h"
 #include "agent/judge/beyond.h"
 #include "agent/judge/code_rules.h"
+#include "agent/judge/distribution_timing.h"
 #include "agent/judge/emulation.h"
 #include "agent/judge/gpu_lock.h"
 #include "agent/judge/work_rules.h"
@@ -155,6 +156,8 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
   if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;
   if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, file, verdict); }))
     return failure;
+  if (auto failure = timed("distributions", [&] { return time_distributions(*crew_, worker, seeds, verdict); }))
+    return failure;
   if (settings_.profile) {
     timed("profile", [&] {
       profile(worker, verdict);
@@ -162,7 +165,16 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
       return std::optional<Failure>();
     });
   }
-  return std::nullopt;
+  if (!verdict.faster) return std::nullopt;
+  return timed("time again", [&] { return time_winner_again(built, file, verdict); });
+}
+
+std::optional<Failure> Judge::time_winner_again(const Built& built, const std::string& file, Verdict& verdict) {
+  Result<Child*> fresh = crew_->new_candidate();
+  if (!fresh) return Failure{"internal", "worker", fresh.error().message, std::nullopt, "", ""};
+  nlohmann::json known = verdict.plan;
+  if (auto failure = load(*crew_, *fresh.value(), built, known)) return failure;
+  return time_again(*crew_, *fresh.value(), settings_.timing, file, verdict);
 }
 
 std::optional<Failure> Judge::take_slot(Verdict& verdict) {

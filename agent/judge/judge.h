@@ -64,6 +64,7 @@ class Judge {
                                       const std::string& exchange_file, Verdict& verdict);
   std::optional<Failure> load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict);
   void profile(Child& candidate, Verdict& verdict);
+  std::optional<Failure> time_winner_again(const Built& built, const std::string& exchange_file, Verdict& verdict);
 
   JudgeSettings settings_;
   std::string task_id_;

@@ -7,7 +7,10 @@ namespace kagent {
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> kRules = {
       {"readable_code", 1, "the lint can read all of the PTX", false, false},
-      {"module_state", 1, "no kernel writes to memory that lasts from launch to launch (module globals)", false, false},
+      {"module_state", 2,
+       "no kernel writes to memory that lasts from launch to launch (module globals), or reads local memory before it "
+       "has written to it",
+       false, false},
       {"extern_call", 1, "no kernel calls what is not in the answer: printf, malloc, device-side launches", false,
        false},
       {"timer", 1, "no clock value reaches a result", false, false},
@@ -20,7 +23,7 @@ const std::vector<Rule>& all_rules() {
       {"official_check", 1, "outputs within 1e-3 of the reference for inputs x1, x3, x0.01 and x(-1)", true, false},
       {"state", 1, "buffers and other state equal the reference's after the same calls", true, false},
       {"inputs_unchanged", 1, "inputs and parameters are left as they were", false, false},
-      {"repeatable", 1, "the same call gives the same result, whatever memory held before", true, false},
+      {"repeatable", 2, "the same call gives the same result, whatever memory held before", true, false},
       {"accuracy", 2, "no less accurate against double precision than honest float32 or TF32 work", true, false},
       {"redrawn_weights", 2, "the same under other weights, prepare run again", true, false},
       {"structured_inputs", 3, "the same for inputs with structure: rows, suffixes, ramps, outliers, offsets", true,
@@ -34,7 +37,9 @@ const std::vector<Rule>& all_rules() {
       {"ghost", 1, "leaving out a kernel's launches changes the result", false, false},
       {"bypass", 1, "a copy in place of a kernel's launches changes the result", false, false},
       {"prepare_cost", 1, "prepare only moves weights, or its time is charged to every call", false, false},
-      {"null_plan", 1, "faster than the reference run by the same executor", false, true},
+      {"null_plan", 2, "faster than the reference run by the same executor", false, true},
+      {"floor", 1, "no faster than the memory that a call must read and write allows", false, true},
+      {"distribution_timing", 1, "as fast for other inputs and weights as for those that it is timed on", false, true},
       {"custom_share", 1, "how much of the GPU time is the answer's own kernels'", false, true},
   };
   return kRules;

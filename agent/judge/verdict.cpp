@@ -94,6 +94,7 @@ nlohmann::json to_json(const Verdict& v) {
   nlohmann::json baselines = nlohmann::json::object();
   for (const auto& [name, timed] : v.baselines) baselines[name] = to_json(timed);
   out["baselines"] = baselines;
+  if (!v.retimed.empty()) out["retimed"] = v.retimed;
   out["plan"] = v.plan;
   out["compile"] = v.compile;
   out["visible"] = v.visible;

@@ -59,6 +59,7 @@ struct Verdict {
   std::optional<Summary> candidate;
   std::int64_t candidate_peak_bytes = 0;
   std::map<std::string, Timed> baselines;             // eager, graphed_eager, null_plan
+  nlohmann::json retimed = nlohmann::json::object();  // a winner's speed-ups over eager and null_plan: first and again
   nlohmann::json profile = nlohmann::json::object();  // plan, eager: kernels by time
   nlohmann::json environment = nlohmann::json::object();
   nlohmann::json seeds = nlohmann::json::object();

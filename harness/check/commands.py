@@ -32,6 +32,7 @@ def run(session: Session, request: Request) -> Answer:
     begin = time.monotonic()
     plan = session.need_plan()
     plan.set_poison(argument(request, "poison", str, "nan"))
+    plan.set_disturbed(argument(request, "disturbed", bool, False))
     try:
         with _weights(session, request):
             guards = argument(request, "guards", str, "none")
@@ -43,6 +44,7 @@ def run(session: Session, request: Request) -> Answer:
             write_outcome(argument(request, "out", str), outcome)
     finally:
         plan.set_stand_in("", "none")
+        plan.set_disturbed(False)
         session.state.restore()
         plan.set_poison("off")
     return {"replaced": replaced, "elapsed_s": time.monotonic() - begin}

@@ -159,6 +159,17 @@ class Holder : public torch::CustomClassHolder {
   void set_poison(const std::string& pattern) {
     executor_->set_poison(pattern == "nan" ? Poison::kNan : pattern == "huge" ? Poison::kHuge : Poison::kOff);
   }
+  void set_disturbed(bool on) { executor_->set_disturbed(on); }
+  // What goes wrong here is kagent's, unless the context was lost before.
+  void scrub(const std::string& pattern) {
+    try {
+      guarded([&] { executor_->scrub(pattern == "huge" ? Poison::kHuge : Poison::kNan); });
+    } catch (const std::runtime_error& error) {
+      if (std::string_view(error.what()).find("\"illegal_access\"") != std::string_view::npos) throw;
+      raise("internal", "scrub", std::string("memory could not be cleared before a run: ") + error.what(),
+            std::nullopt);
+    }
+  }
   std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs, const std::string& fill) {
     return guarded(
         [&] { return executor_->run_guarded(inputs, fill == "small" ? GuardFill::kSmall : GuardFill::kLarge); });
@@ -212,6 +223,8 @@ TORCH_LIBRARY(kagent, m) {
       .def("set_stand_in", &Holder::set_stand_in)
       .def("set_graph", &Holder::set_graph)
       .def("set_poison", &Holder::set_poison)
+      .def("scrub", &Holder::scrub)
+      .def("set_disturbed", &Holder::set_disturbed)
       .def("info", &Holder::info)
       .def("profile", &Holder::profile);
 }

@@ -19,7 +19,10 @@ Driver load() {
   symbol(found.module_unload, "cuModuleUnload");
   symbol(found.module_function, "cuModuleGetFunction");
   symbol(found.set_attribute, "cuFuncSetAttribute");
+  symbol(found.get_attribute, "cuFuncGetAttribute");
   symbol(found.param_info, "cuFuncGetParamInfo");
+  symbol(found.blocks_that_fit, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  symbol(found.memset_words, "cuMemsetD32Async");
   symbol(found.launch, "cuLaunchKernelEx");
   symbol(found.error_name, "cuGetErrorName");
   symbol(found.error_text, "cuGetErrorString");

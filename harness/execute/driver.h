@@ -13,7 +13,10 @@ struct Driver {
   decltype(&cuModuleUnload) module_unload = nullptr;
   decltype(&cuModuleGetFunction) module_function = nullptr;
   decltype(&cuFuncSetAttribute) set_attribute = nullptr;
+  decltype(&cuFuncGetAttribute) get_attribute = nullptr;
   decltype(&cuFuncGetParamInfo) param_info = nullptr;
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) blocks_that_fit = nullptr;
+  decltype(&cuMemsetD32Async) memset_words = nullptr;
   decltype(&cuLaunchKernelEx) launch = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_text = nullptr;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "harness/execute/graph.h"
@@ -278,17 +279,31 @@ void Executor::place_inputs(const std::vector<at::Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) place(inputs_[i], inputs[i], "an input");
 }
 
+// Memory that outlives a call or that the caller owns, or a view of it.
+bool Executor::lasts(TensorId id) const {
+  const TensorId storage = plan_.tensors[index(id)].storage;
+  return lasting_[index(id)] || lasting_[index(storage)] ||
+         std::any_of(inputs_.begin(), inputs_.end(), [&](TensorId input) { return input == storage; });
+}
+
+void Executor::scrub(Poison poison) {
+  if (!device_.is_cuda()) return;
+  C10_CUDA_CHECK(cudaDeviceSynchronize());
+  if (!scrub_) scrub_ = std::make_unique<Scrub>(device_, module_ ? module_->local_bytes() : 0);
+  const std::uint32_t word = poison == Poison::kHuge ? 0x71800000 : 0x7fc00000;  // 2^100 or NaN, as float32
+  const CUstream stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
+  if (graph_) graph_->scrub(word, stream);
+  fill_free_memory(device_, word, stream);
+  scrub_->run(word, stream);
+}
+
 std::vector<at::Tensor> Executor::take_outputs() {
   std::vector<at::Tensor> out;
   std::set<const void*> seen;
   for (const TensorId id : outputs_) {
     at::Tensor t = environment_[index(id)];
     // Never memory that lasts, nor the same memory twice: a caller may write to what it got.
-    const plan::Tensor& planned = plan_.tensors[index(id)];
-    const bool lasts =
-        lasting_[index(id)] || lasting_[index(planned.storage)] ||
-        std::any_of(inputs_.begin(), inputs_.end(), [&](TensorId input) { return input == planned.storage; });
-    if (lasts || !seen.insert(t.storage().unsafeGetStorageImpl()).second) t = t.clone(at::MemoryFormat::Preserve);
+    if (lasts(id) || !seen.insert(t.storage().unsafeGetStorageImpl()).second) t = t.clone(at::MemoryFormat::Preserve);
     out.push_back(std::move(t));
   }
   return out;
@@ -314,13 +329,24 @@ std::vector<at::Tensor> Executor::run_observed(const std::vector<at::Tensor>& in
   return out;
 }
 
+void Executor::disturb() {
+  if (!disturbed_ || !device_.is_cuda()) return;
+  if (!disturbance_) disturbance_ = std::make_unique<Disturbance>(device_);
+  C10_CUDA_CHECK(cudaDeviceSynchronize());  // the run begins right after it
+  disturbance_->start(std::random_device()());
+}
+
 std::vector<at::Tensor> Executor::run(const std::vector<at::Tensor>& inputs) {
-  if (!graph_on_ || !stand_ins_.empty()) return run_observed(inputs, {}, {});
+  if (!graph_on_ || !stand_ins_.empty()) {
+    disturb();
+    return run_observed(inputs, {}, {});
+  }
   if (!graph_) {
     const Precision precision(plan_.tf32);
     place_inputs(inputs);  // the checks of the first call
     graph_ = std::make_unique<Graph>(*this, inputs);
   }
+  disturb();
   return graph_->replay(inputs);
 }
 

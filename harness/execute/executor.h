@@ -16,10 +16,12 @@
 #include <variant>
 #include <vector>
 
+#include "harness/execute/disturb.h"
 #include "harness/execute/emulated.h"
 #include "harness/execute/guards.h"
 #include "harness/execute/kernel_module.h"
 #include "harness/execute/operator_call.h"
+#include "harness/execute/scrub.h"
 #include "harness/execute/stand_in.h"
 #include "harness/plan/kernels.h"
 #include "harness/plan/lifetimes.h"
@@ -64,6 +66,11 @@ class Executor {
 
   void set_graph(bool on);
   void set_poison(Poison poison);
+  // Before a run, on a GPU: nothing of an earlier run is left where this one could read it but what the caller holds
+  // (inputs, parameters, state, what prepare made); not kOff. Throws RunError.
+  void scrub(Poison poison);
+  // Whether half of the GPU's multiprocessors are slowed down while the runs that follow begin.
+  void set_disturbed(bool on) { disturbed_ = on; }
   // For the runs that follow, without a graph. Returns how many launches of forward it stands in for; with kCopy those
   // that have an argument to copy from.
   int set_stand_in(const std::string& kernel, StandIn stand_in);
@@ -91,8 +98,10 @@ class Executor {
   void run_steps(std::vector<Work>& steps, const std::vector<std::vector<plan::TensorId>>& drop_after,
                  const std::function<void(int)>& begin, const std::function<void()>& end);
   void run_stand_in(std::size_t step);
+  void disturb();
   void poison(const OperatorCall& call);
   void guard(const OperatorCall& call, std::optional<int> line);
+  [[nodiscard]] bool lasts(plan::TensorId id) const;
   std::vector<at::Tensor> take_outputs();
   void clear_forward();
   void* address(plan::TensorId id) const { return environment_[static_cast<std::size_t>(id)].mutable_data_ptr(); }
@@ -113,6 +122,9 @@ class Executor {
   plan::Kernels kernels_;
   bool prepared_ = false;
   Poison poison_ = Poison::kOff;
+  std::unique_ptr<Scrub> scrub_;
+  bool disturbed_ = false;
+  std::unique_ptr<Disturbance> disturbance_;
   std::map<std::size_t, Copies> stand_ins_;  // by step of forward
   Guards* guards_ = nullptr;                 // of the run in progress
   Counts counts_;

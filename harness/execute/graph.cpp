@@ -261,4 +261,13 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
   return outputs;
 }
 
+void Graph::scrub(std::uint32_t word, CUstream stream) {
+  for (std::size_t i = 0; i < own_outputs_.size(); ++i) {
+    if (executor_.lasts(executor_.outputs_[i])) continue;
+    const c10::Storage& storage = own_outputs_[i].storage();
+    const auto begin = reinterpret_cast<std::size_t>(storage.mutable_data());
+    fill_words(begin, begin + storage.nbytes(), word, stream);
+  }
+}
+
 }  // namespace kagent::execute

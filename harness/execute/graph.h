@@ -22,6 +22,8 @@ class Graph {
   Graph(Executor& executor, const std::vector<at::Tensor>& inputs);
 
   std::vector<at::Tensor> replay(const std::vector<at::Tensor>& inputs);
+  // Fills the memory of its own that outlives a replay, the outputs', with `word`.
+  void scrub(std::uint32_t word, CUstream stream);
 
  private:
   struct Node {

@@ -42,6 +42,9 @@ KernelModule::~KernelModule() {
 CUfunction KernelModule::function(const std::string& symbol, int shared_bytes) {
   CUfunction found = nullptr;
   check(driver().module_function(&found, module_, symbol.c_str()), "cuModuleGetFunction");
+  int local = 0;
+  check(driver().get_attribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, found), "cuFuncGetAttribute");
+  local_bytes_ = std::max(local_bytes_, local);
   int& allowed = shared_[symbol];
   if (shared_bytes > allowed) {
     check(driver().set_attribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes),

@@ -19,7 +19,7 @@ namespace kagent::execute {
 
 class KernelModule {
  public:
-  // Throws RunError (driver, launch_error).
+  // `cubin`: or PTX, which the driver compiles. Throws RunError (driver, launch_error).
   explicit KernelModule(const std::string& cubin);
   ~KernelModule();
   KernelModule(const KernelModule&) = delete;
@@ -27,10 +27,13 @@ class KernelModule {
 
   // The function of this symbol, allowed `shared_bytes` of dynamic shared memory.
   CUfunction function(const std::string& symbol, int shared_bytes);
+  // The most bytes of local memory that a thread of any function asked for so far uses (spills, arrays, stack).
+  [[nodiscard]] int local_bytes() const { return local_bytes_; }
 
  private:
   CUmodule module_ = nullptr;
   std::map<std::string, int> shared_;  // what each function was allowed so far
+  int local_bytes_ = 0;
 };
 
 // One launch of a plan, ready but for the addresses of its tensors.

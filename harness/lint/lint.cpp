@@ -59,6 +59,7 @@ Report lint(std::string_view ptx) {
   special_registers(module, out);
   calls(module, out);
   hints(module, out);
+  leftovers(module, flow, out);
   precision(module, out);
   out.finish();
   return report;

@@ -36,6 +36,7 @@ void outside_values(const Module& module, const Flow& flow, Findings& out);
 void special_registers(const Module& module, Findings& out);
 void calls(const Module& module, Findings& out);
 void hints(const Module& module, Findings& out);
+void leftovers(const Module& module, const Flow& flow, Findings& out);
 void precision(const Module& module, Findings& out);
 
 // Calls visit(function, statement, index) for every statement of every function.

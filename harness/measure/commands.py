@@ -11,6 +11,9 @@ from check.changes import ReadOnly
 from check.exchange import Outcome, write_outcome
 from measure import nvml
 from measure.contenders import Contender, Eager, GraphedEager, Plan
+from measure.distributions import times_of
+from measure.driver import driver
+from measure.floor import floor_ms
 from measure.input_sets import set_count, set_seeds
 from measure.timing import Timer
 from model.failure import Failure
@@ -30,14 +33,19 @@ def time_begin(session: Session, request: Request) -> Answer:
     session.timers.pop(kind, None)
     seeds, sets = _input_sets(session, seed)
     if kind == "plan":
-        session.read_only = _watched(session.model, sets)
+        session.read_only = _watched(session, sets)
+        torch.cuda.empty_cache()  # what the checks left; less to clear before each run
     timer = Timer(contender, sets, seeds, session.state, argument(request, "warmup", int, 5))
     session.timers[kind] = timer
-    return {"input_sets": len(sets), "estimate_ms": timer.estimate_ms}
+    answer = {"input_sets": len(sets), "estimate_ms": timer.estimate_ms}
+    return answer | ({"floor_ms": floor_ms(session.need_plan().least_bytes, driver())} if kind == "null_plan" else {})
 
 
 def time_burst(session: Session, request: Request) -> Answer:
-    return {"ms": _timer(session, request).burst(min(max(argument(request, "count", int), 1), _MOST_RUNS))}
+    """`slowed_by`: heat or hardware that held the clocks down before or after it."""
+    before = nvml.slowed_by()
+    ms = _timer(session, request).burst(min(max(argument(request, "count", int), 1), _MOST_RUNS))
+    return {"ms": ms, "slowed_by": sorted({*before, *nvml.slowed_by()})}
 
 
 def time_check(session: Session, request: Request) -> Answer:
@@ -57,6 +65,18 @@ def time_end(session: Session, request: Request) -> Answer:
     if request["kind"] == "plan":
         _hold(session.read_only)
     return {"peak_bytes": timer.peak_bytes, "clocks": nvml.clocks(), "gpu_processes": nvml.gpu_processes()}
+
+
+def time_distributions(session: Session, request: Request) -> Answer:
+    """Median times of the loaded plan or of eager by distribution of inputs and weights, side by side."""
+    session.need_task()
+    session.need_gpu("time")
+    kind, seed = argument(request, "kind", str), argument(request, "seed", int, 42)
+    _, sets = _input_sets(session, seed)
+    if kind == "plan":
+        torch.cuda.empty_cache()
+    return {"ms": times_of(session, lambda: _contender(session, kind), sets, argument(request, "weights_seed", int),
+                           min(max(argument(request, "rounds", int), 1), _MOST_RUNS))}
 
 
 def profile(session: Session, request: Request) -> Answer:
@@ -86,16 +106,17 @@ def _profile_eager(session: Session, inputs: list[Any]) -> Answer:
         return json.loads(torch.ops.kagent.profile_end(_PROFILED_CALLS))
 
 
-def _watched(model: Any, sets: list[list[Any]]) -> ReadOnly:
-    """Everything that timed runs read and may not write: their inputs are used again and again."""
+def _watched(session: Session, sets: list[list[Any]]) -> ReadOnly:
+    """Everything that timed runs read and may not write to: their inputs are used again and again."""
     inputs = {f"input {k} of set {i}": tensor for i, inputs in enumerate(sets) for k, tensor in enumerate(tensors_of(inputs))}
-    return ReadOnly({**{f"parameter {name}": tensor for name, tensor in model.named_parameters()}, **inputs})
+    parameters = {f"parameter {name}": tensor for name, tensor in session.model.named_parameters()}
+    return ReadOnly({**parameters, **session.need_plan().read_only(), **inputs})
 
 
 def _hold(watched: ReadOnly | None) -> None:
     changed = list(watched.changed()) if watched else []
     if changed:
-        raise Failure("time", "writes_input", f"timed runs wrote to {changed[0]}: inputs and parameters are read-only")
+        raise Failure("time", "writes_input", f"timed runs wrote to {changed[0]}: inputs, parameters and what prepare made are read-only")
 
 
 def _contender(session: Session, kind: str) -> Contender:
@@ -129,4 +150,4 @@ def _timer(session: Session, request: Request) -> Timer:
 
 
 COMMANDS = {"time_begin": (time_begin, "time"), "time_burst": (time_burst, "time"), "time_check": (time_check, "time"),
-            "time_end": (time_end, "time"), "profile": (profile, "profile")}
+            "time_end": (time_end, "time"), "time_distributions": (time_distributions, "time"), "profile": (profile, "profile")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from typing import Any, Callable, ContextManager, Protocol
 
 import torch
@@ -20,6 +21,9 @@ class Contender(Protocol):
 
     def begin(self, sets: list[list[Any]]) -> int:
         """Makes every set ready to run; returns the peak bytes of one run above what was allocated before it."""
+
+    def clear(self) -> None:
+        """Before a run: whatever an earlier one may have left for it is gone."""
 
     def run(self, index: int) -> Any:
         """One run on sets[index], enqueued on the current stream."""
@@ -42,6 +46,9 @@ class Eager:
         self._sets = sets
         self._model(*sets[0])  # libraries take their workspaces at their first call
         return peak_of(lambda: self._model(*sets[0]))
+
+    def clear(self) -> None:
+        pass  # torch's own kernels look for nothing
 
     def run(self, index: int) -> Any:
         return self._model(*self._sets[index])
@@ -68,6 +75,9 @@ class GraphedEager:
                           f"eager cannot be captured as one CUDA graph: {str(error).splitlines()[0]}") from error
         return peak
 
+    def clear(self) -> None:
+        pass
+
     def run(self, index: int) -> None:
         self._graphs[index].replay()
 
@@ -92,7 +102,7 @@ class GraphedEager:
 
 class Plan:
     def __init__(self, plan: LoadedPlan):
-        self._plan = plan
+        self._plan, self._random = plan, random.SystemRandom()
 
     def mode(self) -> ContextManager[Any]:
         return contextlib.nullcontext()  # the executor sets the plan's own flags
@@ -108,6 +118,10 @@ class Plan:
         if graph and self._plan.reference:
             self._capture_if_it_can()
         return peak
+
+    def clear(self) -> None:
+        if not self._plan.reference:
+            self._plan.scrub(self._random.choice(("nan", "huge")))
 
     def run(self, index: int) -> Any:
         return self._plan.run(self._sets[index])

@@ -14,6 +14,7 @@ _CLOCK_SM, _CLOCK_MEMORY, _TEMPERATURE_GPU = 1, 2, 0
 _MOST_PROCESSES = 64
 _THROTTLE = {0x1: "idle", 0x2: "application_clocks", 0x4: "power_cap", 0x8: "hardware_slowdown", 0x10: "sync_boost",
              0x20: "thermal_software", 0x40: "thermal_hardware", 0x80: "power_brake", 0x100: "display_clocks"}
+_SLOWED = 0x8 | 0x20 | 0x40 | 0x80
 
 
 class _Process(ctypes.Structure):  # nvmlProcessInfo_t
@@ -74,6 +75,12 @@ def clocks() -> dict[str, Any]:
             "memory_mhz": nvml().number("nvmlDeviceGetClockInfo", _CLOCK_MEMORY),
             "temperature_c": nvml().number("nvmlDeviceGetTemperature", _TEMPERATURE_GPU),
             "throttle_reasons": mask, "throttled_by": throttle_words(mask or 0)}
+
+
+def slowed_by() -> list[str]:
+    """Why the clocks are held down now by heat or by the hardware: what is timed meanwhile says little. The power cap is no such reason:
+    large products run at it all the time."""
+    return throttle_words((nvml().number("nvmlDeviceGetCurrentClocksThrottleReasons") or 0) & _SLOWED)
 
 
 def throttle_words(mask: int) -> list[str]:

@@ -1,7 +1,8 @@
 """Timed runs of one contender on rotated inputs with a cold L2, by CUDA events.
 
-Before each run the state is what it was at first, and a write of FLUSH_BYTES has evicted the L2. The host waits for
-that write: it is ahead of nothing, so that enqueueing costs what it costs in use. The events enclose the call alone;
+Before each run the state is what it was at first, a plan's contender has cleared whatever an earlier run could have left (free
+memory, the graph's own, what lies on the chip), and a write of FLUSH_BYTES has evicted the L2. The host waits for that
+write: it is ahead of nothing, so that enqueueing costs what it costs in use. The events enclose the call alone;
 flags are set once a burst. One random run of each burst is kept for checking.
 """
 
@@ -51,6 +52,7 @@ class Timer:
             for i in range(count):
                 index, self._next = self._next, (self._next + 1) % len(self._sets)
                 self._state.restore(self._changed)
+                self._contender.clear()
                 self._flush.zero_()
                 torch.cuda.synchronize()
                 begins[i].record()

@@ -47,12 +47,14 @@ def task(session: Session, request: Request) -> Answer:
     session.double, session.base, session.draws = None, None, KeptDraws()
     session.model = build_model(session.task, seed, session.device)
     session.state, session.seed = ModelState(session.model), seed
+    drawing = time.monotonic()
     inputs = session.inputs(seed)
+    drawn_s, call_s = time.monotonic() - drawing, 0.0
     session.facts = facts_of(session.model, inputs)
     if session.role == "reference" and session.backend == "cuda":
-        warm.reference(session.task, session.model, session.state, inputs)
+        call_s = warm.reference(session.task, session.model, session.state, inputs)
     return {"inputs": describe(inputs), "regimes": applicable(session.model), "elapsed_s": time.monotonic() - begin,
-            "parameter_bytes": sum(p.numel() * p.element_size() for p in session.model.parameters())}
+            "drawn_s": drawn_s, "call_s": call_s, "parameter_bytes": sum(p.numel() * p.element_size() for p in session.model.parameters())}
 
 
 def plan(session: Session, request: Request) -> Answer:

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from check.structure import Tree, renumbered
+from measure.floor import least_bytes
 from model.failure import Failure
 from model.inputs import tensors_of
 from model.state import ModelState
@@ -34,6 +35,7 @@ class LoadedPlan:
         if device.type != "cuda" and not emulate and any("launch" in step for step in plan["prepare"] + plan["forward"]):
             raise Failure("run", "needs_gpu", "compiled and validated; there is no GPU here to run, check and time it")
         self.reference = reference
+        self.least_bytes = least_bytes(plan) if reference else 0.0  # that a call must move
         self.structure: Tree = renumbered(plan["outputs"])
         self._executor = torch.classes.kagent.Executor(text, kernels_text, cubin, str(device),
                                                        json.dumps({**(options or {}), **({"emulate": emulate} if emulate else {})}))
@@ -78,8 +80,21 @@ class LoadedPlan:
         self._executor.set_graph(on)
 
     def set_poison(self, pattern: str) -> None:
-        """What scratch and outputs hold before they are written: "off", "nan" or "huge"."""
+        """What scratch and outputs hold before they are written: "off", "nan" or "huge". On a GPU everything else that an
+        earlier run may have left is cleared, too."""
         self._executor.set_poison(pattern)
+        if pattern != "off":
+            self.scrub(pattern)
+
+    def set_disturbed(self, on: bool) -> None:
+        """Whether, on a GPU, half of the multiprocessors are slowed down while the runs that follow begin: blocks that race come in
+        other orders."""
+        self._executor.set_disturbed(on)
+
+    def scrub(self, pattern: str) -> None:
+        """On a GPU: free memory, the graph's own, shared and local memory and registers hold "nan" or "huge" from now on: nothing
+        of an earlier run is left but what the caller holds. Not synchronised."""
+        self._executor.scrub(pattern)
 
     def prepare(self) -> float:
         """To be run again whenever parameters have changed. Milliseconds."""

@@ -5,6 +5,7 @@ import os
 import statistics
 import sys
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "harness"))
 
@@ -14,6 +15,8 @@ from torch import nn  # noqa: E402
 from measure import nvml  # noqa: E402
 from measure.contenders import Eager, GraphedEager  # noqa: E402
 from measure.device import arch_of, device_facts  # noqa: E402
+from measure.distributions import affordable_sets, by_distribution, scaled_input  # noqa: E402
+from measure.floor import floor_ms, least_bytes  # noqa: E402
 from measure.input_sets import set_count, set_seeds  # noqa: E402
 from measure.timing import Timer  # noqa: E402
 from model.failure import Failure  # noqa: E402
@@ -44,6 +47,11 @@ class Device(unittest.TestCase):
         self.assertEqual([arch_of(9, 0), arch_of(8, 0), arch_of(8, 9), arch_of(12, 0)],
                          ["sm_90a", "sm_80", "sm_89", "sm_120"])
 
+    def test_heat_and_hardware_slow_down_and_the_power_cap_does_not(self):
+        for mask, words in ((0x4, []), (0x24, ["thermal_software"]), (0xC8, ["hardware_slowdown", "thermal_hardware", "power_brake"])):
+            with unittest.mock.patch.object(nvml.Nvml, "number", return_value=mask):
+                self.assertEqual(nvml.slowed_by(), words)
+
     def test_throttle_reasons_have_words(self):
         self.assertEqual(nvml.throttle_words(0x24), ["power_cap", "thermal_software"])
         self.assertEqual(nvml.throttle_words(0), [])
@@ -51,6 +59,7 @@ class Device(unittest.TestCase):
     @unittest.skipIf(torch.cuda.is_available(), "there is a GPU here")
     def test_without_nvml_nothing_is_known_and_nothing_fails(self):
         self.assertEqual(nvml.gpu_processes(), [])
+        self.assertEqual(nvml.slowed_by(), [])
         self.assertEqual(nvml.clocks(), {"sm_mhz": None, "memory_mhz": None, "temperature_c": None,
                                          "throttle_reasons": None, "throttled_by": []})
 
@@ -62,6 +71,60 @@ class Device(unittest.TestCase):
         self.assertGreater(facts["shared_per_sm"], facts["shared_per_block"])
         for key in ("sm_count", "registers_per_sm", "threads_per_sm", "blocks_per_sm", "l2_bytes", "memory_bytes"):
             self.assertGreater(facts[key], 0, key)
+
+
+class Distributions(unittest.TestCase):
+    def test_runs_that_took_turns_are_told_apart(self):
+        self.assertEqual(by_distribution([1, 10, 2, 20, 3, 90], ["x1", "x3"]), {"x1": 2, "x3": 20})
+
+    def test_only_floating_inputs_are_scaled(self):
+        self.assertTrue(torch.equal(scaled_input(torch.tensor([1.0, 2.0]), -1.0), torch.tensor([-1.0, -2.0])))
+        self.assertEqual([scaled_input(torch.tensor([3]), 3.0).item(), scaled_input(7, 3.0)], [3, 7])
+
+    def test_inputs_that_do_not_fit_are_not_timed(self):
+        self.assertEqual([affordable_sets(1 * MIB, free * MIB) for free in (8, 16, 32, 1000)], [0, 1, 2, 2])
+
+
+def tensor(*shape: int, storage: int) -> dict:
+    return {"shape": list(shape), "dtype": "float32", "storage": storage}
+
+
+def reference(step: dict, more: list, outputs: int = 2) -> dict:
+    """x (1000 x 100) and w (50 x 100) and one step that makes tensor 2."""
+    tensors = [tensor(1000, 100, storage=0), tensor(50, 100, storage=1), *more]
+    return {"tensors": tensors, "inputs": [{"t": 0}], "parameters": [["w", 1]], "buffers": [], "state": [], "constants": [],
+            "forward": [{"kwargs": {}, "results": [{"t": 2}], **step}], "outputs": {"t": outputs}}
+
+
+class Floor(unittest.TestCase):
+    class Gpu:
+        def attribute(self, number):
+            return {36: 1_000_000, 37: 4096, 38: 50 * MIB}[number]  # 1 GHz, 512 bytes: 1.024 TB/s; an L2 of 50 MiB
+
+    def test_outputs_and_most_of_what_is_read_must_move(self):
+        plan = reference({"op": "aten::linear", "args": [{"t": 0}, {"t": 1}]}, [tensor(1000, 50, storage=2)])
+        self.assertEqual(least_bytes(plan), 4 * (1000 * 50 + 0.75 * (1000 * 100 + 50 * 100)))
+
+    def test_where_something_is_picked_inputs_need_not_be_read(self):
+        plan = reference({"op": "aten::index_select", "args": [{"t": 0}, 0, {"t": 1}]}, [tensor(10, 100, storage=2)])
+        self.assertEqual(least_bytes(plan), 4 * 10 * 100)
+
+    def test_a_view_of_an_input_need_not_be_written(self):
+        plan = reference({"op": "aten::view", "args": [{"t": 0}, [100000]]}, [tensor(100000, storage=0)])
+        self.assertEqual(least_bytes(plan), 0.75 * 4 * 1000 * 100)
+
+    def test_windows_with_gaps_leave_elements_out(self):
+        def counted(stride: int) -> float:
+            plan = reference({"op": "aten::conv2d", "args": [{"t": 0}, {"t": 1}, None, [stride, stride]]}, [tensor(1, 1, 8, 8, storage=2)])
+            plan["tensors"][1] = tensor(1, 1, 2, 2, storage=1)
+            return least_bytes(plan)
+
+        self.assertEqual(counted(3), 4 * 64)
+        self.assertGreater(counted(2), 4 * 64)
+
+    def test_the_l2_is_given_for_nothing(self):
+        self.assertEqual(floor_ms(50 * MIB, self.Gpu()), 0)
+        self.assertAlmostEqual(floor_ms(50 * MIB + 1.024e9, self.Gpu()), 1.0)
 
 
 class Counter(nn.Module):
@@ -126,6 +189,9 @@ class Timing(unittest.TestCase):
 
             def begin(self, sets):
                 return 0
+
+            def clear(self):
+                pass
 
             def run(self, index):
                 torch.cuda._sleep(sleep_cycles)
