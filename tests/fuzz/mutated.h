@@ -7,8 +7,8 @@
 
 namespace kagent {
 
-// One to four changes: cut off, insert, erase, repeat, or another byte; what is inserted tells readers of JSON, code and
-// Markdown something.
+// One to four changes: cut off, insert, erase, repeat, or another byte; what is inserted tells readers of JSON, code
+// and Markdown something.
 inline std::string mutated(std::string bytes, std::mt19937& generator) {
   static const std::string kTelling = "{}[]()<>\",:;.\\\r\n \t\xff\x80`#=*%-0e9uS_" + std::string(1, '\0');
   const auto any = [&](std::size_t below) { return generator() % std::max<std::size_t>(1, below); };
