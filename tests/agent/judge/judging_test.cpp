@@ -24,10 +24,12 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     world = json.load(open(here + "/world"))
     candidate = "candidate" in sys.argv
-    state = {"runs": 0, "bursts": 0}
+    state = {"bursts": 0}
     if candidate: open(here + "/candidates", "a").write("x")
     def written(path, text): open(path, "w").write(text)
-    def judged(request): return "wrong" not in open(request["file"]).read()
+    def judged(request):
+        text = open(request["file"]).read()
+        return not any(word in text for word in ("wrong", "nothing", "copy"))
     def time_of(kind):
         again = os.path.getsize(here + "/candidates") > 1
         ms = world.get("again", {}).get(kind) if again else None
@@ -37,8 +39,6 @@ def main():
         if cmd == "plan" and request.get("reference") and world.get("no_null_plan"):
             return {"ok": False, "error": {"stage": "validate", "kind": "x", "message": "none"}}
         if cmd == "run":
-            state["runs"] += 1
-            repeats = request["poison"] == "huge" and request["seed"] == world.get("seed")
             state["repeats"] = state.get("repeats", 0) + (request["seed"] == world.get("seed") and "guards" not in request)
             results = world.get("results", ["right"])
             nth = results[state["repeats"] % len(results)] if request["seed"] == world.get("seed") else "right"
@@ -222,7 +222,7 @@ TEST_F(Judging, EachResultThatDiffersIsExamined) {
 }
 
 TEST_F(Judging, OneInaccurateResultAmongManyIsEnough) {
-  // The seventh repeat: the first seven of that seed are of the official check and of the first repeats.
+  // The official check takes the first of that seed.
   json results = json::array({"right a", "right b", "right c", "right d", "right e", "right f", "right g", "wrong"});
   const Verdict verdict = judge({{"results", results}});
   EXPECT_EQ(verdict.outcome, Outcome::kRejected);
