@@ -49,7 +49,10 @@ std::optional<Ratio> ratio_of(const std::vector<Burst>& baseline, const std::vec
     logs.push_back(std::log(mean(baseline[i]) / mean(candidate[i])));
   }
   if (logs.size() < 2) return std::nullopt;
-  const double ratio = mean(flatten(baseline)) / mean(flatten(candidate));
+  const auto paired = [&](const std::vector<Burst>& all) {
+    return flatten({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(pairs)});
+  };
+  const double ratio = mean(paired(baseline)) / mean(paired(candidate));
   const double half = t_quantile_975(logs.size()) * deviation(logs) / std::sqrt(static_cast<double>(logs.size()));
   const double centre = mean(logs);
   return Ratio{ratio, std::min(ratio, std::exp(centre - half)), std::max(ratio, std::exp(centre + half)),

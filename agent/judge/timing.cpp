@@ -24,6 +24,7 @@ struct Contender {
   std::optional<Failure> failure = std::nullopt;
   double floor_ms = 0;                   // the null plan's: what no run of this task can be faster than
   std::set<std::string> slowed_by = {};  // of the last burst: what held the clocks down
+  bool ran = false;                      // in the last round
 };
 
 // What was timed, side by side.
@@ -117,11 +118,13 @@ int rounds_by_baseline(const std::vector<Burst>& pilot, const TimingRules& rules
 // A round whose clocks were held down says nothing of anybody. Too many of them: the machine is to blame.
 std::optional<Failure> discard_if_slowed(Session& session, int rounds, const TimingRules& rules) {
   std::set<std::string> why = session.mine.slowed_by;
-  for (const Contender& c : session.others) why.insert(c.slowed_by.begin(), c.slowed_by.end());
+  for (const Contender& c : session.others) {
+    if (c.ran) why.insert(c.slowed_by.begin(), c.slowed_by.end());
+  }
   if (why.empty()) return std::nullopt;
   session.mine.bursts.pop_back();
   for (Contender& c : session.others) {
-    if (!c.failure) c.bursts.pop_back();
+    if (c.ran) c.bursts.pop_back();
   }
   ++session.discarded;
   // Of all rounds, kept and discarded.
@@ -138,9 +141,13 @@ std::optional<Failure> discard_if_slowed(Session& session, int rounds, const Tim
       ""};
 }
 
-std::optional<Failure> run_round(Crew& crew, Session& session, int runs) {
+// Eager and the candidate in each round, the others in the first few.
+std::optional<Failure> run_round(Crew& crew, Session& session, const TimingRules& rules) {
+  const int runs = rules.burst;
   for (Contender& c : session.others) {
-    if (!c.failure) c.failure = burst(crew, c, runs);
+    c.ran = !c.failure && (c.kind == "eager" || c.bursts.size() < static_cast<std::size_t>(rules.min_bursts));
+    if (c.ran) c.failure = burst(crew, c, runs);
+    c.ran = c.ran && !c.failure;
     if (c.failure && !c.worker->alive()) return c.failure;
     // The candidate runs right after eager, so that this pair, the one that counts, is closest in time.
     if (c.kind == "eager") {
@@ -170,7 +177,7 @@ std::optional<Failure> run_session(Crew& crew, Session& session, const TimingRul
   std::random_device source;
   const int looked_at = std::uniform_int_distribution<int>(0, rounds - 1)(source);
   for (int round = 0; round < rounds + session.discarded; ++round) {
-    if (auto failure = run_round(crew, session, rules.burst)) return failure;
+    if (auto failure = run_round(crew, session, rules)) return failure;
     if (auto failure = discard_if_slowed(session, rounds, rules)) return failure;
     if (round != looked_at && round + 1 != rounds + session.discarded) continue;
     if (auto failure = check_timed_run(crew, *session.mine.worker, exchange_file)) return failure;

@@ -21,7 +21,7 @@ struct TimingRules {
   int min_bursts = 8;    // 40 timed pairs
   int max_bursts = 40;
   double relative_width = 0.02;  // of the 95% interval of the baseline's mean
-  double time_cap_s = 3;         // of GPU time for eager's own bursts
+  double time_cap_s = 2;         // of GPU time for eager's own bursts, where they are more than min_bursts
   double slowed_share = 0.2;     // of the rounds may be discarded because heat or the hardware held the clocks down
 };
 

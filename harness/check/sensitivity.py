@@ -17,6 +17,7 @@ from check import oracle
 from check.input_kinds import AS_DRAWN
 from check.oracle import Oracle, Values
 from check.weights import AS_BUILT, weights
+from model.inputs import HOST
 from model.session import Session
 
 _MOVED = 32.0   # times the largest honest error of the untouched call: what counts as moved
@@ -42,7 +43,7 @@ def keep_base(session: Session, seed: int, drawn_on: str, truth: Oracle) -> Base
     return session.base
 
 
-def base_of(session: Session, seed: int, drawn_on: str) -> Base:
+def base_of(session: Session, seed: int, drawn_on: str = HOST) -> Base:
     if session.base is not None and (session.base.seed, session.base.drawn_on) == (seed, drawn_on):
         return session.base
     with weights(session, AS_BUILT, seed):

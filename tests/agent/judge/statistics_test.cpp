@@ -55,6 +55,13 @@ TEST(RatioOf, NeedsTwoPairs) {
   EXPECT_FALSE(ratio_of({{1.0}, {}}, {{1.0}, {1.0}}));
 }
 
+TEST(Statistics, ABaselineOfFewerBurstsIsHeldAgainstThoseBesideIt) {
+  const auto r = ratio_of({{4.0}, {4.0}}, {{2.0}, {2.0}, {100.0}});
+  ASSERT_TRUE(r);
+  EXPECT_DOUBLE_EQ(r->ratio, 2.0);
+  EXPECT_EQ(r->pairs, 2);
+}
+
 TEST(BurstsNeeded, FollowsTheSpreadOfTheBaseline) {
   EXPECT_EQ(bursts_needed({{10.0}, {10.0}, {10.0}}, 0.02, 8, 40), 8);
   // Means 9 and 11: deviation sqrt(2), n = (2 * 1.96 * 1.41421 / (0.1 * 10))^2 = 30.7.

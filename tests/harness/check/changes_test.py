@@ -2,6 +2,7 @@
 import os
 import sys
 import unittest
+from types import SimpleNamespace
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "harness"))
 
@@ -40,8 +41,9 @@ class Changes(unittest.TestCase):
         self.assertEqual(self.changed(torch.arange(20), lambda x: x[19].add_(1)), ["x"])
 
     def test_timed_runs_may_not_write_to_inputs_or_parameters(self):
-        model, sets = torch.nn.Linear(3, 2), [[torch.rand(4, 3), 7], [torch.rand(4, 3), 7]]
-        watched = _watched(model, sets)
+        model, sets, prepared = torch.nn.Linear(3, 2), [[torch.rand(4, 3), 7], [torch.rand(4, 3), 7]], torch.rand(5)
+        plan = SimpleNamespace(read_only=lambda: {"prepared tensor 0": prepared})
+        watched = _watched(SimpleNamespace(model=model, need_plan=lambda: plan), sets)
         _hold(watched)
         _hold(None)
         sets[1][0].copy_(sets[1][0].flip(0))
@@ -52,6 +54,15 @@ class Changes(unittest.TestCase):
         with torch.no_grad():
             model.bias.add_(1)
         with self.assertRaisesRegex(Failure, "parameter bias"):
+            _hold(watched)
+
+    def test_timed_runs_may_not_write_to_what_prepare_made(self):
+        prepared = torch.rand(5)
+        plan = SimpleNamespace(read_only=lambda: {"prepared tensor 0": prepared})
+        watched = _watched(SimpleNamespace(model=torch.nn.Linear(3, 2), need_plan=lambda: plan), [[torch.rand(4, 3)]])
+        _hold(watched)
+        prepared[4] += 1
+        with self.assertRaisesRegex(Failure, "prepared tensor 0"):
             _hold(watched)
 
 
