@@ -135,7 +135,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
                                     Verdict& verdict) {
   std::map<std::string, Tally> tallies;
   std::vector<std::string> sensitive;
-  bool float32_like = true;
+  std::optional<bool> float32_like;  // of the draws that tell
   std::vector<std::string> constants;
   const std::vector<Draw> draws = applicable(crew, seeds.beyond);
   const auto look = [&](std::size_t i, const ChildReply& ran, const std::string& file) -> std::optional<Failure> {
@@ -150,7 +150,8 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
       verdict.record(rule_of(draw), RuleOutcome::kFail, name_of(draw) + ": " + failure->reason, nullptr);
       return hidden_failure();
     }
-    if (!draw.inputs.starts_with("touched")) float32_like = float32_like && flag_or(entry, "float32_like", false);
+    if (!draw.inputs.starts_with("touched") && !flag_or(entry, "vacuous", false))
+      float32_like = float32_like.value_or(true) && flag_or(entry, "float32_like", false);
     if (draw.weights == "as_built" && draw.inputs == "as_drawn") {
       for (const auto& name : array_in(entry, "constants_pass"))
         constants.push_back(name.is_string() ? name.get<std::string>() : "");
@@ -169,7 +170,7 @@ std::optional<Failure> check_beyond(Crew& crew, Child& candidate, const Seeds& s
           ? "in no draw could the output be told from zeros and from the best constant: this task shows little"
           : fmt::format("{} draws tell the output from zeros and from the best constant", sensitive.size()),
       {{"sensitive", sensitive}, {"official_check_takes", constants}});
-  if (float32_like) allow_splits(verdict);
+  if (float32_like.value_or(false)) allow_splits(verdict);
   return repeat(crew, candidate, seeds.hidden.front(), exchange_file, verdict);
 }
 

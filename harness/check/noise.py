@@ -42,7 +42,9 @@ class UlpNoise(TorchDispatchMode):
         return out
 
     def _part_of(self, x: torch.Tensor) -> torch.Tensor:
-        return x * torch.empty_like(x).uniform_(-self._amplitude, self._amplitude, generator=self._generator)
+        """Nothing of what is not finite: a mask's -inf plus a part of itself would be no number, and say so of whole rows."""
+        part = x * torch.empty_like(x).uniform_(-self._amplitude, self._amplitude, generator=self._generator)
+        return part.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
     def _disturbed(self, name: str, args: tuple) -> tuple:
         """One operand is enough: after addmm's and baddbmm's summand their first factor, else the first."""

@@ -141,6 +141,15 @@ class Accuracy(unittest.TestCase):
 
 
 class Noise(unittest.TestCase):
+    def test_a_mask_of_infinities_stays_a_mask_under_noise(self):
+        scores = torch.randn(8, 8).masked_fill(torch.ones(8, 8).triu(1) == 1, float("-inf"))
+        plain = scores.softmax(-1) @ torch.ones(8, 3)
+        with UlpNoise(torch.device("cpu"), 1, 8.0, operands=True):
+            noisy = scores.softmax(-1) @ torch.ones(8, 3)
+        self.assertTrue(bool(noisy.isfinite().all()))
+        self.assertTrue(torch.allclose(noisy, plain, atol=1e-5))
+        self.assertFalse(torch.equal(noisy, plain))
+
     def test_a_sum_that_cancels_is_off_by_ulps_of_what_it_adds_up(self):
         x = torch.randn(1000, 64, generator=torch.Generator().manual_seed(3))
         x[500:] = -x[:500]
