@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import os
+import signal
 import sys
 import tempfile
 from typing import Any, BinaryIO
@@ -19,6 +21,11 @@ def claim_stdout() -> BinaryIO:
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return channel
+
+
+def end_with_kagent() -> None:
+    """A compilation takes minutes and would go on, on the GPU, after kagent was stopped."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -41,6 +48,7 @@ def serve(arguments: argparse.Namespace, requests: BinaryIO, answers: BinaryIO) 
     from study import commands as study
 
     if arguments.may_compile:
+        end_with_kagent()
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = arguments.compile_cache
     else:
         no_compiler.keep_out()

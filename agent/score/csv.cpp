@@ -55,8 +55,8 @@ Row baseline_cells(const Baseline* b) {
   return {number(b->mean_ms),
           number(b->median_ms),
           s ? fmt::format("{}", s->ratio) : "",
-          s ? fmt::format("{}", s->low) : "",
-          s ? fmt::format("{}", s->high) : "",
+          s ? number(s->low) : "",
+          s ? number(s->high) : "",
           number(b->peak_bytes),
           word(b->passes_official)};
 }
