@@ -118,7 +118,8 @@ int baselines(const Options& options) {
 void add_baselines_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "baselines", "time what PyTorch makes of tasks here (eager, graphed, null plan, torch.compile), once, and keep it");
+      "baselines",
+      "time what PyTorch makes of tasks here (eager, graphed, null plan, torch.compile), once, and keep it");
   command->add_option("--task", options->task.task, "level/problem, e.g. 3/9")->type_name("TASK");
   command->add_option("--tasks", options->tasks, "these tasks, e.g. 3/1,3/9")->delimiter(',')->type_name("TASK,...");
   command->add_option("--level", options->level, "all tasks of this level")->check(whole_between(1, 4));
@@ -131,7 +132,8 @@ void add_baselines_command(CLI::App& program, int& exit_code) {
       ->type_name("FILE")
       ->check(not_blank());
   add_gpu_option(*command, options->gpu);
-  command->add_option("--deadline", options->deadline_s, "seconds for each kind to get ready; torch.compile may need them")
+  command
+      ->add_option("--deadline", options->deadline_s, "seconds for each kind to get ready; torch.compile may need them")
       ->check(whole_between(1, 7200))
       ->capture_default_str();
   command->add_flag("--fresh", options->fresh, "measure anew what is kept");

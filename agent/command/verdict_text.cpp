@@ -32,7 +32,8 @@ json child(const json& object, const char* key) {
 std::string time_row(const std::string& name, const json& timed, int width) {
   const json ms = child(timed, "ms");
   if (!ms.contains("mean")) {
-    return text(timed, "note").empty() ? "" : fmt::format("  {:<{}} not measured: {}\n", name, width, text(timed, "note"));
+    return text(timed, "note").empty() ? ""
+                                       : fmt::format("  {:<{}} not measured: {}\n", name, width, text(timed, "note"));
   }
   std::string row = fmt::format("  {:<{}} {:>9.4f} {:>9.4f}", name, width, number(ms, "mean"), number(ms, "median"));
   const json speedup = child(timed, "speedup");

@@ -54,9 +54,12 @@ void add_cached(const json& entry, const char* kind, Verdict& verdict) {
 
 json baseline_key(const json& environment, const std::string& task_sha256) {
   const json device = object_in(environment, "device");
-  return {{"gpu", text_or(device, "name", "")},      {"driver", text_or(device, "driver", "")},
-          {"torch", text_or(environment, "torch", "")}, {"cudnn", integer_or(environment, "cudnn", 0)},
-          {"flags", kFlags},                          {"task_sha256", task_sha256}};
+  return {{"gpu", text_or(device, "name", "")},
+          {"driver", text_or(device, "driver", "")},
+          {"torch", text_or(environment, "torch", "")},
+          {"cudnn", integer_or(environment, "cudnn", 0)},
+          {"flags", kFlags},
+          {"task_sha256", task_sha256}};
 }
 
 std::string baseline_file(const std::string& cache_folder, const json& key) {

@@ -69,7 +69,7 @@ class Bench {
   std::unique_ptr<CompileCache> compile_cache_;  // outlives the workers
   std::unique_ptr<Child> reference_;
   std::vector<std::unique_ptr<Child>> compiling_;
-  std::vector<Contender> contenders_;  // eager first
+  std::vector<Contender> contenders_;      // eager first
   std::map<std::string, TimingEnd> ends_;  // by kind
   std::map<std::string, json> official_;
   json environment_;
@@ -89,8 +89,7 @@ Status Bench::open() {
     ChildSpec spec = lone_worker_spec(installation_, settings_.crew);
     spec.name = fmt::format("{} worker", kind);
     spec.argv.insert(spec.argv.end(), {"--may-compile", "--compile-cache", compile_cache_->folder()});
-    warming.push_back(
-        std::make_unique<WarmingWorker>(Child::start(spec), task_request(settings_.crew), deadlines_));
+    warming.push_back(std::make_unique<WarmingWorker>(Child::start(spec), task_request(settings_.crew), deadlines_));
   }
   Result<std::unique_ptr<Child>> tracer = Child::start(tracer_spec(installation_, settings_.crew));
   if (!tracer) return tracer.error();
@@ -107,7 +106,8 @@ Status Bench::open() {
   environment_.erase("ok");
   environment_.erase("gpu_processes");
   for (const char* kind : kReferenceKinds) contenders_.push_back({.worker = reference_.get(), .kind = kind});
-  if (auto failure = load_null_plan(*tracer.value(), *reference_, object_in(environment_, "device"), true, deadlines_)) {
+  if (auto failure =
+          load_null_plan(*tracer.value(), *reference_, object_in(environment_, "device"), true, deadlines_)) {
     if (!reference_->alive()) return Error{Code::kInternal, failure->reason};
     contenders_.back().failure = failure;
   }
@@ -193,7 +193,8 @@ json Bench::result() {
     out["peak_bytes"] = seen.peak_bytes;
     if (c.compile_s > 0) out["compile_s"] = c.compile_s;
     if (const auto ratio = ratio_of(contenders_.front().bursts, c.bursts); ratio && &c != &contenders_.front())
-      out["over_eager"] = {{"ratio", ratio->ratio}, {"low", ratio->low}, {"high", ratio->high}, {"bursts", ratio->pairs}};
+      out["over_eager"] = {
+          {"ratio", ratio->ratio}, {"low", ratio->low}, {"high", ratio->high}, {"bursts", ratio->pairs}};
     if (!seen.clocks.is_null()) clocks[c.kind] = seen.clocks;
     if (!seen.others.empty() && warnings_.empty())
       warnings_.push_back("other processes were on the GPU while this was timed: " + seen.others);

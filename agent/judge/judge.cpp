@@ -243,8 +243,7 @@ std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_pla
 void Judge::add_cached_baselines(Verdict& verdict) const {
   const Result<std::string> hash = sha256_of_file(crew_->spec().task_file);
   if (!hash) return;  // nothing is known of a file that is gone
-  const Result<nlohmann::json> entry =
-      find_baselines(cache_folder_, baseline_key(crew_->environment(), hash.value()));
+  const Result<nlohmann::json> entry = find_baselines(cache_folder_, baseline_key(crew_->environment(), hash.value()));
   if (entry) {
     add_baselines(entry.value(), verdict);
   } else if (entry.error().code != Code::kNotFound) {

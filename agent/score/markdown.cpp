@@ -173,7 +173,8 @@ std::string tasks(const Run& run) {
          !best->counts   ? "not known"
          : *best->counts ? "yes"
                          : "no",
-         s ? times_words(s->ratio) : "", s && s->low && s->high ? fmt::format("{} to {}", times_words(*s->low), times_words(*s->high)) : "",
+         s ? times_words(s->ratio) : "",
+         s && s->low && s->high ? fmt::format("{} to {}", times_words(*s->low), times_words(*s->high)) : "",
          against_cell(against_fastest(*best)),
          memory ? times_words(static_cast<double>(*eager->peak_bytes) / static_cast<double>(*best->peak_bytes)) : "",
          to_string(best->track), to_string(best->tier)});

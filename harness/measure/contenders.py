@@ -13,6 +13,7 @@ from torch import nn
 from check.structure import Tree, flatten
 from model.failure import Failure
 from model.flags import precision
+from model.inputs import tensors_of
 from model.loaded_plan import LoadedPlan
 from model.state import ModelState
 
@@ -86,7 +87,10 @@ class GraphedEager:
         self._graphs[index].replay()
 
     def once(self, inputs: list[Any]) -> tuple[Tree, list[torch.Tensor]]:
+        given = [tensor.clone() for tensor in tensors_of(inputs)]
         graph, output = self._capture(inputs)
+        for tensor, was in zip(tensors_of(inputs), given):
+            tensor.copy_(was)  # calls before the capture may have written to it
         graph.replay()
         tree, leaves = flatten(output)
         return tree, [leaf.clone() for leaf in leaves]  # the graph's own memory goes with it

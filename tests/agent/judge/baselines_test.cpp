@@ -93,7 +93,8 @@ TEST_F(Baselines, AllKindsAreTimedInTurnsAndCheckedOfficially) {
 }
 
 TEST_F(Baselines, WhatFailsOrTakesTooLongHasANoteAndTheOthersFigures) {
-  const Result<json> measured = measure({{"hangs", {"compile"}}, {"fails", {"graphed_eager"}}, {"no_null_plan", true}}, 2);
+  const Result<json> measured =
+      measure({{"hangs", {"compile"}}, {"fails", {"graphed_eager"}}, {"no_null_plan", true}}, 2);
   ASSERT_TRUE(measured.ok()) << measured.error().message;
   const json& baselines = measured.value().at("baselines");
   EXPECT_THAT(baselines.at("compile").at("note").get<std::string>(), HasSubstr("no answer within 2 s"));
@@ -119,7 +120,8 @@ TEST_F(Baselines, WithoutEagerThereIsNothing) {
 }
 
 json environment() {
-  return {{"torch", "2.11.0"}, {"cudnn", 91900}, {"device", {{"name", "NVIDIA H200"}, {"driver", "580"}, {"l2_bytes", 1}}}};
+  return {
+      {"torch", "2.11.0"}, {"cudnn", 91900}, {"device", {{"name", "NVIDIA H200"}, {"driver", "580"}, {"l2_bytes", 1}}}};
 }
 
 json entry_of(const json& key) { return {{"key", key}, {"baselines", {{"eager", {{"ms", {{"mean", 2.5}}}}}}}}; }

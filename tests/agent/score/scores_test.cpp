@@ -126,7 +126,8 @@ TEST(Scores, TheFastestThatPassesIsTakenOfThoseThatPass) {
 json with_cached(double ratio) {
   json v = verdict(ratio);
   const auto cached = [&](double r, bool passes) {
-    return json{{"ms", {{"mean", r}}}, {"from_cache", true}, {"speedup", {{"ratio", r}}}, {"passes_official_check", passes}};
+    return json{
+        {"ms", {{"mean", r}}}, {"from_cache", true}, {"speedup", {{"ratio", r}}}, {"passes_official_check", passes}};
   };
   v["baselines"].erase("torch_compile");
   v["baselines"]["eager"]["passes_official_check"] = true;
@@ -136,7 +137,8 @@ json with_cached(double ratio) {
 }
 
 TEST(Scores, ABaselineFromTheCacheHasARatioAndIsNeverSurelyBeaten) {
-  const Scores scores = scores_of(run_of({task("3/1", {sample(1, with_cached(16))}), task("3/2", {sample(1, verdict(4))})}));
+  const Scores scores =
+      scores_of(run_of({task("3/1", {sample(1, with_cached(16))}), task("3/2", {sample(1, verdict(4))})}));
   const AgainstBaseline& compile = against(scores.all, "compile");
   EXPECT_EQ(compile.measured, 1);
   EXPECT_EQ(compile.from_cache, 1);
@@ -145,8 +147,9 @@ TEST(Scores, ABaselineFromTheCacheHasARatioAndIsNeverSurelyBeaten) {
   EXPECT_FALSE(compile.has_intervals());
   EXPECT_EQ(against(scores.all, "eager").from_cache, 0);
   EXPECT_EQ(against(scores.all, "eager").surely.hits, 2);
-  EXPECT_TRUE(std::any_of(scores.notes.begin(), scores.notes.end(),
-                          [](const std::string& note) { return note.starts_with("1 sample was held against baselines"); }));
+  EXPECT_TRUE(std::any_of(scores.notes.begin(), scores.notes.end(), [](const std::string& note) {
+    return note.starts_with("1 sample was held against baselines");
+  }));
 }
 
 TEST(Scores, TheFastestAndTheFastestThatPassesMayBeOfTheCache) {
