@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import os
+import signal
 import sys
+import tempfile
 from typing import Any, BinaryIO
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -20,12 +23,19 @@ def claim_stdout() -> BinaryIO:
     return channel
 
 
+def end_with_kagent() -> None:
+    """A compilation takes minutes and would go on, on the GPU, after kagent was stopped."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--role", choices=("reference", "candidate"), required=True)
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--gpu", help="index or UUID; without it CUDA_VISIBLE_DEVICES decides")
     parser.add_argument("--library", default=os.environ.get("KAGENT_HARNESS_LIB", "libkagent_harness.so"))
+    parser.add_argument("--may-compile", action="store_true", help="torch.compile is allowed: for baselines, never while judging")
+    parser.add_argument("--compile-cache", default=os.path.join(tempfile.gettempdir(), "compiled"), help="where torch.compile keeps kernels")
     return parser.parse_args()
 
 
@@ -37,8 +47,12 @@ def serve(arguments: argparse.Namespace, requests: BinaryIO, answers: BinaryIO) 
     from plan import no_compiler
     from study import commands as study
 
-    no_compiler.keep_out()
-    session = Session(arguments.role, arguments.backend, arguments.library)
+    if arguments.may_compile:
+        end_with_kagent()
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = arguments.compile_cache
+    else:
+        no_compiler.keep_out()
+    session = Session(arguments.role, arguments.backend, arguments.library, arguments.may_compile)
     commands = {**model.COMMANDS, **check.COMMANDS, **measure.COMMANDS, **study.COMMANDS}
     for line in requests:
         reply = answer(session, commands, line)

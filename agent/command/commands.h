@@ -18,6 +18,7 @@ void add_run(CLI::App& program, int& exit_code);     // run
 void add_halves(CLI::App& program, int& exit_code);  // generate, judge-run
 void add_judge(CLI::App& program, int& exit_code);
 void add_show(CLI::App& program, int& exit_code);
+void add_baselines_command(CLI::App& program, int& exit_code);
 void add_tasks(CLI::App& program, int& exit_code);
 void add_replay(CLI::App& program, int& exit_code);
 void add_log(CLI::App& program, int& exit_code);

@@ -106,6 +106,7 @@ int run(int argc, char** argv) {
   add_judge(program, exit_code);
   add_show(program, exit_code);
   add_tasks(program, exit_code);
+  add_baselines_command(program, exit_code);
   add_replay(program, exit_code);
   add_log(program, exit_code);
   add_audit(program, exit_code);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "agent/base/json_text.h"
+#include "agent/command/baselines_text.h"
+#include "agent/judge/baselines.h"
 
 namespace kagent {
 namespace {
@@ -27,19 +29,25 @@ json child(const json& object, const char* key) {
   return it != object.end() ? *it : json::object();
 }
 
-std::string time_row(const std::string& name, const json& timed) {
+std::string time_row(const std::string& name, const json& timed, int width) {
   const json ms = child(timed, "ms");
   if (!ms.contains("mean")) {
-    return text(timed, "note").empty() ? "" : fmt::format("  {:<14} not measured: {}\n", name, text(timed, "note"));
+    return text(timed, "note").empty() ? ""
+                                       : fmt::format("  {:<{}} not measured: {}\n", name, width, text(timed, "note"));
   }
-  std::string row = fmt::format("  {:<14} {:>9.4f} {:>9.4f}", name, number(ms, "mean"), number(ms, "median"));
+  std::string row = fmt::format("  {:<{}} {:>9.4f} {:>9.4f}", name, width, number(ms, "mean"), number(ms, "median"));
   const json speedup = child(timed, "speedup");
-  if (speedup.contains("ratio")) {
-    row += fmt::format("   {:>6.3f}x  [{:.3f}, {:.3f}]", number(speedup, "ratio"), number(speedup, "low"),
+  if (speedup.contains("low")) {
+    row += fmt::format("   {:>6.3f}x  [{:.3f}, {:.3f}]   ", number(speedup, "ratio"), number(speedup, "low"),
                        number(speedup, "high"));
+  } else if (speedup.contains("ratio")) {  // from the cache: not timed beside the candidate
+    row += fmt::format("   {:>6.3f}x  {:<15}  ", number(speedup, "ratio"), "not side by side");
+  } else {
+    row += std::string(33, ' ');
   }
-  return row + fmt::format("{}{:.1f} MB\n", speedup.contains("ratio") ? "   " : std::string(33, ' '),
-                           number(timed, "peak_bytes") / 1e6);
+  row += fmt::format("{:.1f} MB", number(timed, "peak_bytes") / 1e6);
+  if (const std::string words = official_words(timed); !words.empty()) row += "   " + words + " the official check";
+  return row + "\n";
 }
 
 std::string head(const json& v) {
@@ -64,10 +72,13 @@ std::string verdict_text(const nlohmann::json& v) {
     out += fmt::format("  cuda line {:.0f}: {}\n", number(error, "line"), text(error, "message"));
   }
   if (child(v, "candidate").contains("ms")) {
-    out += fmt::format("  {:<14} {:>9} {:>9}   speed-up  95% interval       peak memory\n", "", "mean ms", "median ms");
-    out += time_row("candidate", child(v, "candidate"));
-    for (const char* name : {"eager", "graphed_eager", "null_plan"})
-      out += time_row(name, child(child(v, "baselines"), name));
+    const json baselines = child(v, "baselines");
+    const int width = baselines.contains(kCompiledKinds.back()) ? 23 : 14;
+    out += fmt::format("  {:<{}} {:>9} {:>9}   speed-up  95% interval       peak memory\n", "", width, "mean ms",
+                       "median ms");
+    out += time_row("candidate", child(v, "candidate"), width);
+    for (const char* name : kReferenceKinds) out += time_row(name, child(baselines, name), width);
+    for (const char* name : kCompiledKinds) out += time_row(name, child(baselines, name), width);
   }
   for (const json& warning : child(v, "warnings")) {
     if (warning.is_string()) out += "  note: " + warning.get<std::string>() + "\n";

@@ -14,12 +14,16 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
+}  // namespace
+
 Error crew_error(const Child& child, const ChildReply& reply, const char* doing) {
   const std::optional<Failure> failure = failure_of(child, reply, "internal");
   std::string message = fmt::format("the {} failed while {}: {}", child.name(), doing,
                                     failure ? failure->reason : std::string("unknown reason"));
   return Error{reply.fate == Fate::kDeadline ? Code::kTimeout : Code::kInternal, message};
 }
+
+namespace {
 
 std::string log_path(const CrewSpec& spec, const std::string& name) {
   return spec.log_folder.empty() ? "" : fmt::format("{}/{}.stderr", spec.log_folder, name);
@@ -44,6 +48,20 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
+ChildSpec lone_worker_spec(const Installation& installation, const CrewSpec& spec) {
+  ChildSpec alone = worker_spec(installation, spec, "reference");
+  alone.argv[0] = installation.root + "/harness/worker.py";
+  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E"});
+  return alone;
+}
+
+ChildSpec tracer_spec(const Installation& installation, const CrewSpec& spec) {
+  return {"tracer",
+          {installation.python, "-s", "-E", installation.root + "/harness/trace.py", "--seal", installation.seal},
+          "",
+          log_path(spec, "tracer")};
+}
+
 bool machine_has_gpu() {
   std::error_code ignored;
   return std::filesystem::exists("/dev/nvidiactl", ignored) || std::filesystem::exists("/dev/dxg", ignored);
@@ -65,10 +83,7 @@ Result<nlohmann::json> probe_device(const Installation& installation, const Crew
 }
 
 Result<nlohmann::json> study_task(const Installation& installation, const CrewSpec& spec, int mutants) {
-  ChildSpec alone = worker_spec(installation, spec, "reference");
-  alone.argv[0] = installation.root + "/harness/worker.py";
-  alone.argv.insert(alone.argv.begin(), {installation.python, "-s", "-E"});
-  Result<std::unique_ptr<Child>> worker = Child::start(alone);
+  Result<std::unique_ptr<Child>> worker = Child::start(lone_worker_spec(installation, spec));
   if (!worker) return worker.error();
   const Deadlines deadlines;
   nlohmann::json answer;
@@ -194,11 +209,7 @@ Status Crew::start_compiler() {
 }
 
 Status Crew::start_tracer() {
-  Result<std::unique_ptr<Child>> tracer = Child::start(
-      {"tracer",
-       {installation_.python, "-s", "-E", installation_.root + "/harness/trace.py", "--seal", installation_.seal},
-       "",
-       log_path(spec_, "tracer")});
+  Result<std::unique_ptr<Child>> tracer = Child::start(tracer_spec(installation_, spec_));
   if (!tracer) return tracer.error();
   tracer_ = std::move(tracer).value();
   return Ok{};

@@ -57,6 +57,9 @@ double run_deadline_s(const nlohmann::json& task);
 // means.
 std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, const std::string& stage);
 
+// The same as an error of the machine's: "the tracer failed while starting: ...".
+Error crew_error(const Child& child, const ChildReply& reply, const char* doing);
+
 // The same for an answer whose "ok" is false. Texts are cut to what a log can hold.
 Failure failure_in(const nlohmann::json& answer, const std::string& stage);
 
@@ -141,6 +144,10 @@ class Crew {
   std::unique_ptr<Child> candidate_;
   std::unique_ptr<WarmingWorker> next_candidate_;
 };
+
+// A reference worker that is nobody's child but kagent's: no fork server, so that options of its own may be added.
+ChildSpec lone_worker_spec(const Installation& installation, const CrewSpec& spec);
+ChildSpec tracer_spec(const Installation& installation, const CrewSpec& spec);
 
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();

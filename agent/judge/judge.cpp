@@ -8,11 +8,14 @@
 #include <filesystem>
 
 #include "agent/base/json_text.h"
+#include "agent/base/sha256.h"
+#include "agent/judge/baseline_cache.h"
 #include "agent/judge/beyond.h"
 #include "agent/judge/code_rules.h"
 #include "agent/judge/distribution_timing.h"
 #include "agent/judge/emulation.h"
 #include "agent/judge/gpu_lock.h"
+#include "agent/judge/null_plan.h"
 #include "agent/judge/work_rules.h"
 
 namespace kagent {
@@ -45,6 +48,7 @@ Result<std::unique_ptr<Judge>> Judge::open(const Installation& installation, con
   judge->settings_ = settings;
   judge->task_id_ = task_id;
   judge->on_phase_ = std::move(on_phase);
+  judge->cache_folder_ = installation.cache;
   if (settings.crew.backend == "cuda" && !settings.take_slot) {
     judge->on_phase_("waiting for the GPU");
     auto lock = GpuLock::take(settings.crew.gpu, settings.gpu_lock_wait_s);
@@ -101,6 +105,7 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
         std::any_of(verdict.rules.begin(), verdict.rules.end(), [&](const RuleResult& r) { return r.rule == rule.id; });
     if (!done) verdict.record(std::string(rule.id), RuleOutcome::kNotRun, why_not_run(rule), nullptr);
   }
+  if (verdict.candidate && crew_->has_gpu()) add_cached_baselines(verdict);
   on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
   open_s_ = 0;  // only the first verdict paid for the start
   if (crew_->has_workers()) crew_->retire_candidate(settings_.more_answers);
@@ -226,28 +231,24 @@ std::optional<Failure> Judge::rules_beyond(Child& worker, const Built& built, co
 }
 
 std::optional<Failure> Judge::load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict) {
-  const ChildReply traced = crew_->tracer().ask({{"cmd", "trace_reference"}, {"device", crew_->device()}},
-                                                Seconds(crew_->deadlines().trace * 3));
-  if (auto failure = failure_of(crew_->tracer(), traced, "internal")) {
-    verdict.warnings.push_back("no null plan: " + failure->reason);
-    return std::nullopt;
-  }
-  // The reference under the candidate's own mode and the timed baseline's precision: what the executor alone would win.
-  const ChildReply loaded =
-      crew_->reference().ask({{"cmd", "plan"},
-                              {"plan", text_or(traced.answer, "plan", "")},
-                              {"cubin", nullptr},
-                              {"kernels", nlohmann::json::object()},
-                              {"device", crew_->device()},
-                              {"reference", true},
-                              {"inferred", true},
-                              {"options", {{"graph", flag_or(candidate_plan, "graph", true)}, {"tf32", true}}}},
-                             Seconds(crew_->deadlines().plan));
-  if (auto failure = failure_of(crew_->reference(), loaded, "internal")) {
-    if (!crew_->reference().alive()) return failure;
-    verdict.warnings.push_back("no null plan: " + failure->reason);
-  }
+  // In the candidate's own mode: what the executor alone would win.
+  const auto failure = kagent::load_null_plan(crew_->tracer(), crew_->reference(), crew_->device(),
+                                              flag_or(candidate_plan, "graph", true), crew_->deadlines());
+  if (!failure) return std::nullopt;
+  if (!crew_->reference().alive()) return failure;
+  verdict.warnings.push_back("no null plan: " + failure->reason);
   return std::nullopt;
+}
+
+void Judge::add_cached_baselines(Verdict& verdict) const {
+  const Result<std::string> hash = sha256_of_file(crew_->spec().task_file);
+  if (!hash) return;  // nothing is known of a file that is gone
+  const Result<nlohmann::json> entry = find_baselines(cache_folder_, baseline_key(crew_->environment(), hash.value()));
+  if (entry) {
+    add_baselines(entry.value(), verdict);
+  } else if (entry.error().code != Code::kNotFound) {
+    verdict.warnings.push_back("no cached baselines: " + entry.error().message);
+  }
 }
 
 void Judge::profile(Child& candidate, Verdict& verdict) {

@@ -63,6 +63,7 @@ class Judge {
   std::optional<Failure> rules_beyond(Child& candidate, const Built& built, const Seeds& seeds,
                                       const std::string& exchange_file, Verdict& verdict);
   std::optional<Failure> load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict);
+  void add_cached_baselines(Verdict& verdict) const;
   void profile(Child& candidate, Verdict& verdict);
   std::optional<Failure> time_winner_again(const Built& built, const std::string& exchange_file, Verdict& verdict);
 
@@ -72,6 +73,7 @@ class Judge {
   std::shared_ptr<void> slot_;  // outlives the crew
   std::unique_ptr<Crew> crew_;
   std::string exchange_folder_;  // where a candidate's outputs go for comparison
+  std::string cache_folder_;     // where baselines that were measured before are
   double open_s_ = 0;
 };
 

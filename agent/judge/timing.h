@@ -10,20 +10,11 @@
 #include <string>
 
 #include "agent/judge/check.h"
+#include "agent/judge/contender.h"
 #include "agent/judge/crew.h"
 #include "agent/judge/verdict.h"
 
 namespace kagent {
-
-struct TimingRules {
-  int burst = 6;         // runs a burst; the first is dropped
-  int pilot_bursts = 4;  // of eager, before any pairing
-  int min_bursts = 8;    // 40 timed pairs
-  int max_bursts = 40;
-  double relative_width = 0.02;  // of the 95% interval of the baseline's mean
-  double time_cap_s = 2;         // of GPU time for eager's own bursts, where they are more than min_bursts
-  double slowed_share = 0.2;     // of the rounds may be discarded because heat or the hardware held the clocks down
-};
 
 // Fills verdict.candidate, verdict.baselines, verdict.faster and the rules null_plan and floor. Baselines: eager
 // (TF32), graphed_eager, null_plan; one that cannot be measured here carries a note. A failure is the candidate's

@@ -24,6 +24,11 @@ nlohmann::json to_json(const Timed& timed) {
                       {"high", timed.speedup->high},
                       {"bursts", timed.speedup->pairs}};
   }
+  if (!timed.cached_at.empty()) {
+    out["from_cache"] = true;
+    out["measured_at"] = timed.cached_at;
+  }
+  if (timed.cached_ratio) out["speedup"] = {{"ratio", *timed.cached_ratio}};
   if (timed.passes_official) out["passes_official_check"] = *timed.passes_official;
   if (!timed.note.empty()) out["note"] = timed.note;
   return out;

@@ -41,6 +41,10 @@ struct Timed {
   std::int64_t peak_bytes = 0;
   std::string note;                     // why it was not measured
   std::optional<bool> passes_official;  // the baseline's own verdict under the official check, where measured
+  // Of a baseline from the cache: when it was measured, and its mean time / the candidate's, which ran at another time
+  // (no interval). Else empty.
+  std::string cached_at;
+  std::optional<double> cached_ratio;
 };
 
 struct Verdict {
@@ -58,7 +62,7 @@ struct Verdict {
   std::vector<RuleResult> rules;                      // each rule once, in the order applied
   std::optional<Summary> candidate;
   std::int64_t candidate_peak_bytes = 0;
-  std::map<std::string, Timed> baselines;             // eager, graphed_eager, null_plan
+  std::map<std::string, Timed> baselines;             // eager, graphed_eager, null_plan; from the cache: compile, ...
   nlohmann::json retimed = nlohmann::json::object();  // a winner's speed-ups over eager and null_plan: first and again
   nlohmann::json profile = nlohmann::json::object();  // plan, eager: kernels by time
   nlohmann::json environment = nlohmann::json::object();

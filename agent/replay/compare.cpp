@@ -48,7 +48,7 @@ std::map<std::string, Speedup> speedups_of(const json& verdict) {
   const json baselines = object_in(verdict, "baselines");
   for (const auto& [name, timed] : baselines.items()) {
     const json speedup = object_in(timed, "speedup");
-    if (speedup.contains("ratio"))
+    if (speedup.contains("ratio") && !flag_or(timed, "from_cache", false))  // those were not measured
       found[name] = {number_or(speedup, "ratio", 0), number_or(speedup, "low", 0), number_or(speedup, "high", 0)};
   }
   return found;

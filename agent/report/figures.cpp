@@ -44,9 +44,10 @@ Html speedups(const Gathered& all) {
     for (const score::Baseline& b : sample->baselines) {
       if (!b.speedup) continue;
       if (std::find(baselines.begin(), baselines.end(), b.name) == baselines.end()) baselines.push_back(b.name);
-      group.bars.push_back({b.name, b.speedup->ratio, b.speedup->low, b.speedup->high});
+      group.bars.push_back({b.name, b.speedup->ratio, b.speedup->low.value_or(b.speedup->ratio),
+                            b.speedup->high.value_or(b.speedup->ratio)});
       table.row({text(task.id), Html() << sample->number, text(b.name), text(score::times_words(b.speedup->ratio)),
-                 text(fmt::format("{:.3g} to {:.3g}", b.speedup->low, b.speedup->high))});
+                 text(b.from_cache ? "not timed side by side" : score::interval_words(*b.speedup))});
     }
     groups.emplace_back(sample->speedup()->ratio, group);
   }

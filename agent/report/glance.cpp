@@ -100,11 +100,12 @@ Html against_table(const Group& g) {
               {"baseline", "#low end > 1", "#95% interval", "#ratio > 1", "#geometric mean", "#measured"});
   for (const score::AgainstBaseline& b : g.baselines) {
     const bool known = b.measured > 0;
-    table.row({text(b.name), text(known ? score::percent(b.surely.value()) : "not known"),
-               text(known ? interval_words(b.surely.interval(), true) : ""),
+    table.row({text(b.name), text(b.has_intervals() ? score::percent(b.surely.value()) : "not known"),
+               text(b.has_intervals() ? interval_words(b.surely.interval(), true) : ""),
                text(known ? score::percent(b.ratio_above.value()) : ""),
                text(b.geomean.value ? score::words_of(b.geomean) : ""),
-               text(fmt::format("{} of {}", b.measured, b.surely.of))});
+               text(fmt::format("{} of {}{}", b.measured, b.surely.of,
+                                b.from_cache > 0 ? fmt::format(", {} from the cache", b.from_cache) : ""))});
   }
   return table.empty() ? Html() : table.html();
 }

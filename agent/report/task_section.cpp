@@ -32,8 +32,8 @@ Html headline(const score::Sample& s) {
   Html out;
   if (const auto speedup = s.speedup()) {
     out << "<p><strong>" << text(score::times_words(speedup->ratio))
-        << "</strong> as fast as eager <span class=aside>95%: "
-        << text(fmt::format("{:.3g} to {:.3g}", speedup->low, speedup->high)) << "</span></p>";
+        << "</strong> as fast as eager <span class=aside>95%: " << text(score::interval_words(*speedup))
+        << "</span></p>";
   }
   if (s.state == score::State::kEmulated)
     out << "<p class=note>Right on a CPU. Speed needs a GPU; this never counts.</p>";

@@ -58,17 +58,25 @@ Html check_row_words(const json& check) {
 }  // namespace
 
 Html times_table(const score::Sample& sample) {
-  Table table("Times of one call", {"", "#mean ms", "#median ms", "#speed-up", "#95% interval", "#peak MB"});
+  Table table("Times of one call",
+              {"", "#mean ms", "#median ms", "#speed-up", "#95% interval", "#peak MB", "official check"});
   const auto ms = [](const std::optional<double>& value) { return text(value ? fmt::format("{:.4f}", *value) : ""); };
   const auto mb = [](const std::optional<std::int64_t>& bytes) {
     return text(bytes ? fmt::format("{:.1f}", static_cast<double>(*bytes) / 1e6) : "");
   };
   if (!sample.mean_ms) return {};
-  table.row({text("candidate"), ms(sample.mean_ms), ms(sample.median_ms), Html(), Html(), mb(sample.peak_bytes)});
+  table.row(
+      {text("candidate"), ms(sample.mean_ms), ms(sample.median_ms), Html(), Html(), mb(sample.peak_bytes), Html()});
   for (const score::Baseline& b : sample.baselines) {
-    table.row(
-        {text(b.name), ms(b.mean_ms), ms(b.median_ms), text(b.speedup ? score::times_words(b.speedup->ratio) : b.note),
-         text(b.speedup ? fmt::format("{:.3g} to {:.3g}", b.speedup->low, b.speedup->high) : ""), mb(b.peak_bytes)});
+    table.row({text(b.name), ms(b.mean_ms), ms(b.median_ms),
+               text(b.speedup ? score::times_words(b.speedup->ratio) : b.note),
+               text(!b.speedup     ? std::string()
+                    : b.from_cache ? b.note
+                                   : score::interval_words(*b.speedup)),
+               mb(b.peak_bytes),
+               text(!b.passes_official   ? ""
+                    : *b.passes_official ? "passes"
+                                         : "fails")});
   }
   return table.html();
 }

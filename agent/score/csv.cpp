@@ -52,12 +52,8 @@ Row context_cells(const Context& context) {
 Row baseline_cells(const Baseline* b) {
   if (b == nullptr) return Row(7);
   const auto& s = b->speedup;
-  return {number(b->mean_ms),
-          number(b->median_ms),
-          s ? fmt::format("{}", s->ratio) : "",
-          s ? fmt::format("{}", s->low) : "",
-          s ? fmt::format("{}", s->high) : "",
-          number(b->peak_bytes),
+  return {number(b->mean_ms),      number(b->median_ms),     s ? fmt::format("{}", s->ratio) : "",
+          s ? number(s->low) : "", s ? number(s->high) : "", number(b->peak_bytes),
           word(b->passes_official)};
 }
 

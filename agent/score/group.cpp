@@ -34,7 +34,8 @@ AgainstBaseline against(const std::string& name, const Best& best, bool mixed, S
     if (!speedup) continue;
     ratios.push_back(speedup->ratio);
     out.ratio_above.hits += speedup->ratio > 1 ? 1 : 0;
-    out.surely.hits += speedup->low > 1 ? 1 : 0;
+    out.surely.hits += speedup->surely_above_1() ? 1 : 0;
+    out.from_cache += speedup->low ? 0 : 1;
   }
   out.measured = static_cast<int>(ratios.size());
   if (!mixed) out.geomean = geometric_mean_of(ratios);

@@ -28,7 +28,7 @@ json estimate_json(const Estimate& estimate) {
 }
 
 json speedup_json(const std::optional<Speedup>& s) {
-  return s ? json{{"ratio", s->ratio}, {"low", s->low}, {"high", s->high}} : json();
+  return s ? json{{"ratio", s->ratio}, {"low", or_null(s->low)}, {"high", or_null(s->high)}} : json();
 }
 
 json environment_json(const Environment& e) {
@@ -73,6 +73,7 @@ json group_json(const Group& group) {
   for (const AgainstBaseline& b : group.baselines) {
     baselines.push_back({{"baseline", b.name},
                          {"measured", b.measured},
+                         {"from_cache", b.from_cache},
                          {"fast_1", share_json(b.surely)},
                          {"ratio_above_1", share_json(b.ratio_above)},
                          {"geomean", estimate_json(b.geomean)}});
@@ -108,6 +109,7 @@ json sample_json(const Sample& s) {
                          {"peak_bytes", or_null(b.peak_bytes)},
                          {"speedup", speedup_json(b.speedup)},
                          {"passes_official_check", or_null(b.passes_official)},
+                         {"from_cache", b.from_cache},
                          {"note", b.note}};
   }
   return {{"sample", s.number},

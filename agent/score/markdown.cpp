@@ -114,10 +114,12 @@ std::string against(const Group& g) {
   Rows rows = {{"baseline", "fast_1: low end > 1", "95% interval", "ratio > 1", "geometric mean", "measured"}};
   for (const AgainstBaseline& b : g.baselines) {
     const bool known = b.measured > 0;
-    rows.push_back({b.name, known ? percent(b.surely.value()) : "not known",
-                    known ? interval_cell(b.surely.interval(), true) : "", known ? percent(b.ratio_above.value()) : "",
+    const bool sure = b.has_intervals();
+    rows.push_back({b.name, sure ? percent(b.surely.value()) : "not known",
+                    sure ? interval_cell(b.surely.interval(), true) : "", known ? percent(b.ratio_above.value()) : "",
                     b.geomean.value ? words_of(b.geomean) : "",
-                    fmt::format("{} of {} tasks", b.measured, b.surely.of)});
+                    fmt::format("{} of {} tasks{}", b.measured, b.surely.of,
+                                b.from_cache > 0 ? fmt::format(", {} from the cache", b.from_cache) : "")});
   }
   return "## fast_1 against each baseline\n\n" + table(rows);
 }
@@ -171,7 +173,8 @@ std::string tasks(const Run& run) {
          !best->counts   ? "not known"
          : *best->counts ? "yes"
                          : "no",
-         s ? times_words(s->ratio) : "", s ? fmt::format("{} to {}", times_words(s->low), times_words(s->high)) : "",
+         s ? times_words(s->ratio) : "",
+         s && s->low && s->high ? fmt::format("{} to {}", times_words(*s->low), times_words(*s->high)) : "",
          against_cell(against_fastest(*best)),
          memory ? times_words(static_cast<double>(*eager->peak_bytes) / static_cast<double>(*best->peak_bytes)) : "",
          to_string(best->track), to_string(best->tier)});

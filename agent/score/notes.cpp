@@ -44,6 +44,12 @@ std::vector<std::string> notes_of(const Run& run, const Scores& scores) {
   const int unmeasured = samples_that(run, [](const Sample& x) { return x.state == State::kAccepted && !x.speedup(); });
   note(unmeasured > 0, fmt::format("{} accepted without a measured speed-up over eager",
                                    few(unmeasured, "sample was", "samples were")));
+  const int cached = samples_that(run, [](const Sample& x) {
+    return std::any_of(x.baselines.begin(), x.baselines.end(), [](const Baseline& b) { return b.from_cache; });
+  });
+  note(cached > 0, fmt::format("{} held against baselines that were measured before, not beside them (torch.compile, "
+                               "docs/baselines.md): these have no interval, and nothing is surely faster than they are",
+                               few(cached, "sample was", "samples were")));
   const int other_tier = samples_that(run, [](const Sample& x) { return x.correct() && x.tier == Tier::kAny; });
   note(other_tier > 0, fmt::format("{} right in tier any (narrower arithmetic) only: in no figure but that tier's",
                                    few(other_tier, "sample is", "samples are")));

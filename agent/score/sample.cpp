@@ -49,7 +49,9 @@ Baseline baseline_of(const std::string& name, const json& timed) {
   const auto ratio = positive(speedup, "ratio");
   const auto low = positive(speedup, "low");
   const auto high = positive(speedup, "high");
-  if (ratio && low && high) out.speedup = Speedup{*ratio, *low, *high};
+  out.from_cache = flag_or(timed, "from_cache", false);
+  if (ratio && low && high && !out.from_cache) out.speedup = Speedup{*ratio, low, high};
+  if (ratio && out.from_cache) out.speedup = Speedup{*ratio, std::nullopt, std::nullopt};
   out.peak_bytes = count(timed, "peak_bytes");
   if (timed.is_object() && timed.contains("passes_official_check") && timed["passes_official_check"].is_boolean())
     out.passes_official = timed["passes_official_check"].get<bool>();

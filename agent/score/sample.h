@@ -26,8 +26,11 @@ enum class Track { kPure, kLibrary, kUnknown };  // kPure: no library call that 
 
 struct Speedup {
   double ratio = 0;  // mean time of the baseline / mean time of the candidate
-  double low = 0;    // of the 95% interval
-  double high = 0;
+  // Of the 95% interval; nothing: the baseline is from the cache and was not timed beside the candidate.
+  std::optional<double> low;
+  std::optional<double> high;
+
+  [[nodiscard]] bool surely_above_1() const { return low.value_or(0) > 1; }
 };
 
 struct Baseline {
@@ -37,7 +40,8 @@ struct Baseline {
   std::optional<Speedup> speedup;
   std::optional<std::int64_t> peak_bytes;
   std::optional<bool> passes_official;
-  std::string note;  // why it was not measured
+  bool from_cache = false;
+  std::string note;  // why it was not measured, or when, if not beside the candidate
 };
 
 // Where a verdict was made. Times of two environments are not compared.

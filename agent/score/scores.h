@@ -22,11 +22,14 @@ inline constexpr int kMostK = 5;
 
 // Against one baseline. All shares are of all tasks: a task without a measured ratio is none of the faster ones.
 struct AgainstBaseline {
-  std::string name;   // as in the verdicts, or "fastest", "fastest that passes"
-  int measured = 0;   // tasks whose best sample has a ratio over it
-  Share surely;       // the low end of the 95% interval is above 1
-  Share ratio_above;  // the ratio is above 1, whatever its interval: KernelBench's fast_1
-  Estimate geomean;   // of the ratios
+  std::string name;    // as in the verdicts, or "fastest", "fastest that passes"
+  int measured = 0;    // tasks whose best sample has a ratio over it
+  int from_cache = 0;  // of these, tasks where it was not timed beside the sample: no interval, so never surely faster
+  Share surely;        // the low end of the 95% interval is above 1
+  Share ratio_above;   // the ratio is above 1, whatever its interval: KernelBench's fast_1
+  Estimate geomean;    // of the ratios
+
+  [[nodiscard]] bool has_intervals() const { return measured > from_cache; }
 };
 
 // Figures over one choice of samples: the default tier, one track, one tier, one environment.

@@ -53,6 +53,11 @@ std::string words_of(const Estimate& estimate) {
   return words + fmt::format(" over {} {}", estimate.tasks, estimate.tasks == 1 ? "task" : "tasks");
 }
 
+std::string interval_words(const Speedup& speedup) {
+  if (!speedup.low || !speedup.high) return "";
+  return fmt::format("{:.3g} to {:.3g}", *speedup.low, *speedup.high);
+}
+
 std::string percent_words(const Estimate& estimate) {
   if (!estimate.value) return "not known";
   std::string words = percent(*estimate.value);

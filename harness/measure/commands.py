@@ -1,4 +1,4 @@
-"""time_begin, time_burst, time_check, time_end and profile (docs/protocol.md, "Worker")."""
+"""time_begin, time_burst, time_check, time_end, passes_official and profile (docs/protocol.md, "Worker")."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import torch
 
 from check.changes import ReadOnly
 from check.exchange import Outcome, write_outcome
-from measure import nvml
+from measure import compiled, nvml
 from measure.contenders import Contender, Eager, GraphedEager, Plan
 from measure.distributions import times_of
 from measure.driver import driver
 from measure.floor import floor_ms
 from measure.input_sets import set_count, set_seeds
+from measure.official import official_check
 from measure.timing import Timer
 from model.failure import Failure
 from model.flags import precision
@@ -38,6 +39,8 @@ def time_begin(session: Session, request: Request) -> Answer:
     timer = Timer(contender, sets, seeds, session.state, argument(request, "warmup", int, 5))
     session.timers[kind] = timer
     answer = {"input_sets": len(sets), "estimate_ms": timer.estimate_ms}
+    if kind in compiled.MODES:
+        answer["compile_s"] = contender.compile_s
     return answer | ({"floor_ms": floor_ms(session.need_plan().least_bytes, driver())} if kind == "null_plan" else {})
 
 
@@ -77,6 +80,16 @@ def time_distributions(session: Session, request: Request) -> Answer:
         torch.cuda.empty_cache()
     return {"ms": times_of(session, lambda: _contender(session, kind), sets, argument(request, "weights_seed", int),
                            min(max(argument(request, "rounds", int), 1), _MOST_RUNS))}
+
+
+def passes_official(session: Session, request: Request) -> Answer:
+    session.need_task()
+    session.need_role("reference", "passes_official")
+    try:
+        return official_check(session, _contender(session, argument(request, "kind", str)), argument(request, "seed", int, 42),
+                              argument(request, "tolerance", float, 1e-3))
+    finally:
+        session.state.restore()
 
 
 def profile(session: Session, request: Request) -> Answer:
@@ -128,7 +141,18 @@ def _contender(session: Session, kind: str) -> Contender:
         return Eager(session.model)
     if kind == "graphed_eager":
         return GraphedEager(session.model, session.state)
+    if kind in compiled.MODES:
+        return _compiled(session, kind)
     raise Failure("internal", "bad_request", f"unknown kind {kind!r:.80}")
+
+
+def _compiled(session: Session, kind: str) -> compiled.Compiled:
+    """One a kind: a second one would compile again."""
+    if not session.may_compile:
+        raise Failure("internal", "bad_request", f"{kind}: this worker may not compile (--may-compile)")
+    if kind not in session.compiled:
+        session.compiled[kind] = compiled.Compiled(session.model, session.state, compiled.MODES[kind])
+    return session.compiled[kind]
 
 
 def _input_sets(session: Session, seed: int) -> tuple[list[int], list[list[Any]]]:
@@ -150,4 +174,4 @@ def _timer(session: Session, request: Request) -> Timer:
 
 
 COMMANDS = {"time_begin": (time_begin, "time"), "time_burst": (time_burst, "time"), "time_check": (time_check, "time"),
-            "time_end": (time_end, "time"), "time_distributions": (time_distributions, "time"), "profile": (profile, "profile")}
+            "time_end": (time_end, "time"), "passes_official": (passes_official, "time"), "time_distributions": (time_distributions, "time"), "profile": (profile, "profile")}

@@ -1,4 +1,5 @@
-"""What can be timed: eager, eager as one CUDA graph, and a plan. Each runs on any of the given input sets."""
+"""What can be timed: eager, eager as one CUDA graph, a plan, and what torch.compile makes (measure/compiled.py). Each runs on any of the
+given input sets."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from typing import Any, Callable, ContextManager, Protocol
 import torch
 from torch import nn
 
+from check.structure import Tree, flatten
 from model.failure import Failure
 from model.flags import precision
+from model.inputs import tensors_of
 from model.loaded_plan import LoadedPlan
 from model.state import ModelState
 
@@ -28,9 +31,12 @@ class Contender(Protocol):
     def run(self, index: int) -> Any:
         """One run on sets[index], enqueued on the current stream."""
 
+    def once(self, inputs: list[Any]) -> tuple[Tree, list[torch.Tensor]]:
+        """What it makes of inputs that are none of the sets: structure and leaves, the caller's own until the next call."""
+
 
 @contextlib.contextmanager
-def _baseline_mode():
+def baseline_mode():
     with torch.no_grad(), precision("baseline"):
         yield
 
@@ -40,7 +46,7 @@ class Eager:
         self._model = model
 
     def mode(self) -> ContextManager[Any]:
-        return _baseline_mode()
+        return baseline_mode()
 
     def begin(self, sets: list[list[Any]]) -> int:
         self._sets = sets
@@ -53,6 +59,9 @@ class Eager:
     def run(self, index: int) -> Any:
         return self._model(*self._sets[index])
 
+    def once(self, inputs: list[Any]) -> tuple[Tree, list[torch.Tensor]]:
+        return flatten(self._model(*inputs))
+
 
 class GraphedEager:
     """One graph an input set, as a user with fixed buffers would have it: no input is copied. They share their memory,
@@ -63,16 +72,12 @@ class GraphedEager:
         self._graphs: list[torch.cuda.CUDAGraph] = []
 
     def mode(self) -> ContextManager[Any]:
-        return _baseline_mode()
+        return baseline_mode()
 
     def begin(self, sets: list[list[Any]]) -> int:
-        try:
-            peak = peak_of(lambda: self._graphs.append(self._capture(sets[0])))
-            for inputs in sets[1:]:
-                self._graphs.append(self._capture(inputs))
-        except RuntimeError as error:
-            raise Failure("time", "not_capturable",
-                          f"eager cannot be captured as one CUDA graph: {str(error).splitlines()[0]}") from error
+        peak = peak_of(lambda: self._graphs.append(self._capture(sets[0])[0]))
+        for inputs in sets[1:]:
+            self._graphs.append(self._capture(inputs)[0])
         return peak
 
     def clear(self) -> None:
@@ -81,7 +86,24 @@ class GraphedEager:
     def run(self, index: int) -> None:
         self._graphs[index].replay()
 
-    def _capture(self, inputs: list[Any]) -> torch.cuda.CUDAGraph:
+    def once(self, inputs: list[Any]) -> tuple[Tree, list[torch.Tensor]]:
+        given = [tensor.clone() for tensor in tensors_of(inputs)]
+        graph, output = self._capture(inputs)
+        for tensor, was in zip(tensors_of(inputs), given):
+            tensor.copy_(was)  # calls before the capture may have written to it
+        graph.replay()
+        tree, leaves = flatten(output)
+        return tree, [leaf.clone() for leaf in leaves]  # the graph's own memory goes with it
+
+    def _capture(self, inputs: list[Any]) -> tuple[torch.cuda.CUDAGraph, Any]:
+        """The graph, and where its replays leave their output."""
+        try:
+            return self._captured(inputs)
+        except RuntimeError as error:
+            raise Failure("time", "not_capturable",
+                          f"eager cannot be captured as one CUDA graph: {str(error).splitlines()[0]}") from error
+
+    def _captured(self, inputs: list[Any]) -> tuple[torch.cuda.CUDAGraph, Any]:
         stream = torch.cuda.current_stream()
         side = torch.cuda.Stream()
         side.wait_stream(stream)
@@ -94,10 +116,10 @@ class GraphedEager:
         pool = self._graphs[0].pool() if self._graphs else None
         try:
             with torch.cuda.graph(graph, pool=pool):
-                self._model(*inputs)
+                output = self._model(*inputs)
         finally:
             torch.cuda.set_stream(stream)  # a capture that failed leaves its own stream current
-        return graph
+        return graph, output
 
 
 class Plan:
@@ -125,6 +147,9 @@ class Plan:
 
     def run(self, index: int) -> Any:
         return self._plan.run(self._sets[index])
+
+    def once(self, inputs: list[Any]) -> tuple[Tree, list[torch.Tensor]]:
+        return self._plan.structure, self._plan.run(inputs)
 
     def _capture_if_it_can(self) -> None:
         """A null plan that cannot be a graph is timed without one; an answer that cannot says so itself."""

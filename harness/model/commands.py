@@ -43,7 +43,7 @@ def task(session: Session, request: Request) -> Answer:
     begin = time.monotonic()
     seed = argument(request, "seed", int, 42)
     session.task = load_task(argument(request, "file", str))
-    session.plan, session.timers, session.input_sets = None, {}, {}
+    session.plan, session.timers, session.input_sets, session.compiled = None, {}, {}, {}
     session.double, session.base, session.draws = None, None, KeptDraws()
     session.model = build_model(session.task, seed, session.device)
     session.state, session.seed = ModelState(session.model), seed

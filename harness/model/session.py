@@ -24,6 +24,7 @@ class Session:
     role: str     # "reference" or "candidate"
     backend: str  # "cuda" or "cpu"
     library: str  # libkagent_harness.so
+    may_compile: bool = False  # with torch.compile
     task: Task | None = None
     model: nn.Module | None = None
     state: ModelState | None = None
@@ -34,6 +35,7 @@ class Session:
     base: Any = None  # check.sensitivity.Base: what the last touched draws were held against
     read_only: Any = None  # check.changes.ReadOnly: what the timed runs may not write to
     draws: KeptDraws = field(default_factory=KeptDraws)  # of this task
+    compiled: dict[str, Any] = field(default_factory=dict)  # measure.compiled.Compiled by kind
     timers: dict[str, Any] = field(default_factory=dict)  # measure.timing.Timer by kind
     # By first seed: the seeds and the inputs drawn from them; read-only for whatever is timed.
     input_sets: dict[int, tuple[list[int], list[list[Any]]]] = field(default_factory=dict)

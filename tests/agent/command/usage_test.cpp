@@ -50,6 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"replay /nonexistent/run", "/nonexistent/run"}, WrongUse{"audit /nonexistent/run", "/nonexistent/run"},
         WrongUse{"audit runs/x --judge spool:x --no-judges", "--judge excludes --no-judges"},
         WrongUse{"audit", "run is required; --help shows how"},
+        WrongUse{"baselines", "which tasks? give --level 3, or --tasks 3/1,3/9"},
+        WrongUse{"baselines --file x --task 3/4", "--file is a task of its own"},
         WrongUse{"run --run '' --level 3 --model spool:x", "--run: is empty; give a name"},
         WrongUse{"solve --task 3/4 --model spool:x --run ' '", "--run: is empty; give a name"},
         WrongUse{"judge --task 3/4 --answer x.md --run ''", "--run: is empty; give a name"},

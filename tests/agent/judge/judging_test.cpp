@@ -8,6 +8,8 @@
 
 #include "agent/base/file.h"
 #include "agent/base/json_text.h"
+#include "agent/base/sha256.h"
+#include "agent/judge/baseline_cache.h"
 #include "agent/judge/distribution_timing.h"
 #include "agent/judge/judge.h"
 
@@ -108,6 +110,8 @@ def serve(reply):
     installation.compiler = folder_ + "/compile";
     JudgeSettings settings;
     settings.crew.gpu = "test-" + std::to_string(::getpid());
+    settings.crew.task_file = folder_ + "/task.py";
+    installation.cache = folder_ + "/cache";
     settings.all_rules = true;
     settings.profile = false;
     auto opened = Judge::open(installation, settings, "3/4", [](std::string_view) {});
@@ -228,6 +232,63 @@ TEST_F(Judging, OneInaccurateResultAmongManyIsEnough) {
   EXPECT_EQ(verdict.outcome, Outcome::kRejected);
   EXPECT_EQ(outcome(verdict, "repeatable"), RuleOutcome::kFail);
   EXPECT_THAT(rule(verdict, "repeatable")->what, HasSubstr("less accurate"));
+}
+
+// What `kagent baselines` kept of the task on this machine.
+json kept_baselines(const std::string& folder, const std::string& driver) {
+  const json environment = {{"device", {{"name", "GPU"}, {"driver", driver}}}};
+  const auto timed = [](double ms) { return json{{"ms", {{"mean", ms}, {"median", ms}, {"min", ms}, {"runs", 40}}}}; };
+  json entry = {{"key", baseline_key(environment, sha256_of_file(folder + "/task.py").value())},
+                {"measured_at", "2026-12-01T10:00:00.000Z"},
+                {"baselines",
+                 {{"eager", timed(3.2)},
+                  {"null_plan", timed(2)},
+                  {"compile", timed(1.5)},
+                  {"compile_reduce_overhead", {{"note", "no answer within 300 s"}}}}}};
+  entry["baselines"]["eager"]["passes_official_check"] = true;
+  entry["baselines"]["compile"]["passes_official_check"] = false;
+  entry["baselines"]["compile"]["peak_bytes"] = 7;
+  return entry;
+}
+
+TEST_F(Judging, BaselinesThatWereKeptStandBesideTheMeasuredOnes) {
+  put("task.py", "a task");
+  ASSERT_TRUE(keep_baselines(folder_ + "/cache", kept_baselines(folder_, "")).ok());
+  const Verdict verdict = judge(json::object());
+  ASSERT_EQ(accepted(verdict), "accepted");
+  const json baselines = to_json(verdict).at("baselines");
+  const json& compile = baselines.at("compile");
+  EXPECT_EQ(compile.at("from_cache"), true);
+  EXPECT_NEAR(compile.at("speedup").at("ratio").get<double>(), 1.5, 0.01);
+  EXPECT_FALSE(compile.at("speedup").contains("low")) << "it was not timed beside the candidate";
+  EXPECT_THAT(compile.at("note").get<std::string>(), HasSubstr("measured on 2026-12-01T10:00:00.000Z, not beside"));
+  EXPECT_THAT(compile.at("note").get<std::string>(), HasSubstr("3.2 ms"));
+  EXPECT_EQ(compile.at("passes_official_check"), false);
+  EXPECT_EQ(compile.at("peak_bytes"), 7);
+  EXPECT_EQ(baselines.at("compile_reduce_overhead").at("note"), "no answer within 300 s");
+  EXPECT_FALSE(baselines.at("compile_reduce_overhead").contains("ms"));
+  EXPECT_EQ(baselines.at("eager").at("passes_official_check"), true);
+  EXPECT_NEAR(baselines.at("eager").at("ms").at("mean").get<double>(), 3.0, 0.01) << "measured now, not kept";
+  EXPECT_FALSE(baselines.at("null_plan").contains("passes_official_check")) << "the entry does not say";
+}
+
+TEST_F(Judging, BaselinesOfAnotherDriverOrTaskAreNotUsed) {
+  put("task.py", "a task");
+  ASSERT_TRUE(keep_baselines(folder_ + "/cache", kept_baselines(folder_, "another")).ok());
+  EXPECT_EQ(judge(json::object()).baselines.count("compile"), 0U);
+  ASSERT_TRUE(keep_baselines(folder_ + "/cache", kept_baselines(folder_, "")).ok());
+  put("task.py", "another task");
+  EXPECT_EQ(judge(json::object()).baselines.count("compile"), 0U);
+}
+
+TEST_F(Judging, ADamagedEntryIsNamedAndTheVerdictStands) {
+  put("task.py", "a task");
+  const std::string file = baseline_file(folder_ + "/cache", kept_baselines(folder_, "").at("key"));
+  ASSERT_TRUE(write_file(file, "{\"key\": ").ok());
+  const Verdict verdict = judge(json::object());
+  EXPECT_EQ(accepted(verdict), "accepted");
+  ASSERT_FALSE(verdict.warnings.empty());
+  EXPECT_THAT(verdict.warnings.front(), HasSubstr("no cached baselines: "));
 }
 
 TEST(DistributionTiming, SmallAndShortDifferencesAreNoise) {

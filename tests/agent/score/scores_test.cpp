@@ -122,6 +122,53 @@ TEST(Scores, TheFastestThatPassesIsTakenOfThoseThatPass) {
   EXPECT_NEAR(*against(scores.all, "fastest that passes").geomean.value, 4, 1e-12);
 }
 
+// torch.compile from the cache: the fastest, but it fails the official check; its other mode passes.
+json with_cached(double ratio) {
+  json v = verdict(ratio);
+  const auto cached = [&](double r, bool passes) {
+    return json{
+        {"ms", {{"mean", r}}}, {"from_cache", true}, {"speedup", {{"ratio", r}}}, {"passes_official_check", passes}};
+  };
+  v["baselines"].erase("torch_compile");
+  v["baselines"]["eager"]["passes_official_check"] = true;
+  v["baselines"]["compile"] = cached(ratio / 4, false);
+  v["baselines"]["compile_reduce_overhead"] = cached(ratio / 2, true);
+  return v;
+}
+
+TEST(Scores, ABaselineFromTheCacheHasARatioAndIsNeverSurelyBeaten) {
+  const Scores scores =
+      scores_of(run_of({task("3/1", {sample(1, with_cached(16))}), task("3/2", {sample(1, verdict(4))})}));
+  const AgainstBaseline& compile = against(scores.all, "compile");
+  EXPECT_EQ(compile.measured, 1);
+  EXPECT_EQ(compile.from_cache, 1);
+  EXPECT_EQ(compile.ratio_above.hits, 1);
+  EXPECT_EQ(compile.surely.hits, 0);
+  EXPECT_FALSE(compile.has_intervals());
+  EXPECT_EQ(against(scores.all, "eager").from_cache, 0);
+  EXPECT_EQ(against(scores.all, "eager").surely.hits, 2);
+  EXPECT_TRUE(std::any_of(scores.notes.begin(), scores.notes.end(), [](const std::string& note) {
+    return note.starts_with("1 sample was held against baselines");
+  }));
+}
+
+TEST(Scores, TheFastestAndTheFastestThatPassesMayBeOfTheCache) {
+  const Scores scores = scores_of(run_of({task("3/1", {sample(1, with_cached(16))})}));
+  EXPECT_NEAR(*against(scores.all, "fastest").geomean.value, 4, 1e-12);
+  EXPECT_NEAR(*against(scores.all, "fastest that passes").geomean.value, 8, 1e-12);
+  EXPECT_EQ(against(scores.all, "fastest that passes").from_cache, 1);
+  json none = with_cached(16);
+  for (auto& [name, timed] : none["baselines"].items()) timed["passes_official_check"] = false;
+  EXPECT_EQ(against(scores_of(run_of({task("3/1", {sample(1, none)})})).all, "fastest that passes").measured, 0);
+}
+
+TEST(Scores, ARatioWithoutAnIntervalIsBelievedOfTheCacheOnly) {
+  json v = with_cached(16);
+  v["baselines"]["compile"].erase("from_cache");
+  EXPECT_FALSE(sample(1, v).baseline("compile")->speedup);
+  EXPECT_TRUE(sample(1, v).baseline("compile_reduce_overhead")->speedup);
+}
+
 TEST(Scores, AnEmulatedSampleIsRightAndNeverFast) {
   json v = verdict(4);
   v["backend"] = "emulate";

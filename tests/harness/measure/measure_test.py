@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import shutil
 import statistics
 import sys
+import tempfile
 import unittest
 import unittest.mock
 
@@ -13,13 +15,17 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
 from measure import nvml  # noqa: E402
+from measure.compiled import MODES, Compiled  # noqa: E402
 from measure.contenders import Eager, GraphedEager  # noqa: E402
 from measure.device import arch_of, device_facts  # noqa: E402
 from measure.distributions import affordable_sets, by_distribution, scaled_input  # noqa: E402
 from measure.floor import floor_ms, least_bytes  # noqa: E402
 from measure.input_sets import set_count, set_seeds  # noqa: E402
+from measure.official import official_check  # noqa: E402
 from measure.timing import Timer  # noqa: E402
+from model import commands  # noqa: E402
 from model.failure import Failure  # noqa: E402
+from model.session import Session  # noqa: E402
 from model.state import ModelState  # noqa: E402
 
 MIB = 1 << 20
@@ -237,6 +243,73 @@ class Timing(unittest.TestCase):
         timer = Timer(Eager(model), sets, [0], state, warmup=2)
         self.assertGreaterEqual(timer.peak_bytes, 4 * MIB)
         self.assertLess(timer.peak_bytes, 5 * MIB)
+
+
+class InPlace(nn.Module):
+    def forward(self, x):
+        return x.add_(1) * 2
+
+
+def runs_of(model_of, contender_of) -> torch.Tensor:
+    """What a contender makes of inputs of its own, from the initial state."""
+    model = model_of().cuda()
+    state = ModelState(model)
+    contender = contender_of(model, state)
+    with contender.mode():
+        tree, outputs = contender.once([torch.full((4,), 3.0, device="cuda")])
+    torch.cuda.synchronize()
+    state.restore()
+    assert tree == {"t": 0}
+    return outputs[0].cpu()
+
+
+@needs_gpu
+class Once(unittest.TestCase):
+    def test_a_graph_makes_of_inputs_what_eager_makes_of_them(self):
+        for model in (Counter, InPlace):
+            self.assertTrue(torch.equal(runs_of(model, GraphedEager), runs_of(model, lambda m, _: Eager(m))), model)
+
+    def test_the_official_check_sees_tf32_in_large_products(self):
+        session = Session("reference", "cuda", "")
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("import torch\nclass Model(torch.nn.Linear):\n    pass\n"
+                       "def get_inputs():\n    return [torch.randn(256, 4096)]\ndef get_init_inputs():\n    return [4096, 4096, False]\n")
+            file.flush()
+            commands.task(session, {"cmd": "task", "file": file.name, "seed": 42})
+        answer = official_check(session, Eager(session.model), 42, 1e-3)
+        violations = {d["scale"]: d["violations"] for d in answer["distributions"]}
+        self.assertFalse(answer["passed"])
+        self.assertGreater(violations[3.0], 0)
+        self.assertEqual(violations[0.01], 0)
+
+
+@needs_gpu
+@unittest.skipUnless(shutil.which("gcc") or shutil.which("cc"), "torch.compile needs a C compiler")
+class CompiledTiming(unittest.TestCase):
+    def test_both_modes_are_timed_from_the_initial_state_and_take_memory(self):
+        for mode in MODES.values():
+            with self.subTest(mode=mode):
+                timer = timer_of(lambda model, state, mode=mode: Compiled(model, state, mode), Counter())
+                for _ in range(3):
+                    self.assertTrue(all(0 < ms < 100 for ms in timer.burst(4)))
+                    self.assertEqual(float(timer.kept.state["calls"]), 1.0)
+                self.assertGreater(timer.peak_bytes, 0)
+
+    def test_both_modes_make_what_eager_makes(self):
+        for mode in MODES.values():
+            with self.subTest(mode=mode):
+                got = runs_of(Counter, lambda model, state, mode=mode: Compiled(model, state, mode))
+                self.assertTrue(torch.equal(got, runs_of(Counter, lambda m, _: Eager(m))))
+
+    def test_what_cannot_be_compiled_says_so(self):
+        class Refuses(nn.Module):
+            def forward(self, x):
+                raise ValueError("not like this")
+
+        with self.assertRaises(Failure) as caught:
+            timer_of(lambda model, state: Compiled(model, state, "default"), Refuses())
+        self.assertEqual(caught.exception.error["kind"], "not_compilable")
+        self.assertIn("not like this", caught.exception.error["message"])
 
 
 if __name__ == "__main__":
