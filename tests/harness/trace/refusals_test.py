@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
-from tracer_process import HEAD, TracerProcess, TracerTest, forward
+from tracer_process import HEAD, ROOT, TracerProcess, TracerTest, forward
 
 PREPARE = HEAD + "class ModelNew(Model):\n    def forward(self, x): return x\n    def prepare(self):\n        "  # its body is on line 7
 
@@ -154,6 +157,58 @@ def get_init_inputs(): return []
         self.assertIn("no task is loaded", error["message"])
         self.load(self.TASK)
         self.assertTrue(self.trace(forward("return x"))["ok"])
+
+
+# Stands for kagent: has a tracer load a task file from a thread that ends, prints the tracer's number and stays.
+_PARENT = """
+import json, subprocess, sys, threading, time
+def start():
+    global child
+    child = subprocess.Popen([sys.executable, "-B", sys.argv[1], "--seal", sys.argv[2]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdin.write(json.dumps({"cmd": "task", "file": sys.argv[3]}).encode() + b"\\n")
+    child.stdin.flush()
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+print(child.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+class WithoutParent(unittest.TestCase):
+    def test_a_task_file_that_loops_ends_with_kagent_and_not_before(self):
+        with tempfile.TemporaryDirectory() as folder:
+            task, begun = os.path.join(folder, "task.py"), os.path.join(folder, "begun")
+            with open(task, "w", encoding="utf-8") as f:
+                f.write(f"open({begun!r}, 'w').close()\nwhile True: pass\n")
+            parent = subprocess.Popen([sys.executable, "-c", _PARENT, os.path.join(ROOT, "harness", "trace.py"), os.environ["KAGENT_SEAL_LIB"], task],
+                                      stdout=subprocess.PIPE, text=True)
+            self.addCleanup(parent.stdout.close)
+            pid = int(parent.stdout.readline())
+            self.wait(lambda: os.path.exists(begun), 60)
+            time.sleep(1.5)
+            self.assertTrue(self.runs(pid))
+            parent.kill()
+            parent.wait()
+            try:
+                self.wait(lambda: not self.runs(pid), 10)
+            finally:
+                if self.runs(pid):
+                    os.kill(pid, 9)
+
+    def wait(self, done, seconds: float):
+        end = time.monotonic() + seconds
+        while not done():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    @staticmethod
+    def runs(pid: int) -> bool:
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+                return f.read().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
 
 
 class WithoutSeal(unittest.TestCase):
