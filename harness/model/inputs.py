@@ -10,7 +10,7 @@ import torch
 from check import input_kinds
 from model.build import to_device
 from model.failure import cuda_kind
-from model.load import Task, task_failure
+from model.load import Task, listed, task_failure
 from model.seed import host_state, set_host_state, set_seed
 
 HOST, DEVICE = "host", "device"  # whose random numbers inputs are
@@ -32,7 +32,7 @@ def make_inputs(task: Task, seed: int, scale: float, device: torch.device, kind:
 def _drawn(task: Task, seed: int) -> list[Any]:
     try:
         set_seed(seed)
-        return list(task.get_inputs())
+        return listed(task.get_inputs, "get_inputs")
     except Exception as error:
         if isinstance(error, MemoryError):
             raise
@@ -44,7 +44,7 @@ def _drawn_on(device: torch.device, task: Task, seed: int) -> list[Any] | None:
     try:
         set_seed(seed)
         with device:
-            return list(task.get_inputs())
+            return listed(task.get_inputs, "get_inputs")
     except Exception as error:
         if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or cuda_kind(str(error)):
             raise

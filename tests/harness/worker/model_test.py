@@ -70,6 +70,8 @@ class Files(unittest.TestCase):
         whole = model + "def get_inputs(): return [1 / 0]\ndef get_init_inputs(): return [7]\n"
         self.assertIn("building the model: TypeError", self.message(whole, build=True))
         self.assertIn("task.py:4: get_inputs: ZeroDivisionError", self.message(whole.replace("[7]", "[]"), build=True))
+        bare = whole.replace("[7]", "[]").replace("[1 / 0]", "torch.zeros(2)").replace("from torch", "import torch\nfrom torch")
+        self.assertIn("get_inputs must return a list, not a Tensor", self.message(bare, build=True))
         with self.assertRaisesRegex(Failure, "cannot be read"):
             load_task(self.path + ".none")
 
