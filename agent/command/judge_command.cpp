@@ -41,7 +41,8 @@ int judge_answer(const Options& options) {
   progress.set_subject(task.value().id);
   JudgeLog log;
   if (!options.run.empty()) {
-    if (Status opened = log.open(options.run, task.value(), raw.value()); !opened) return fail(opened.error());
+    if (Status opened = log.open(run_folder(options.run), task.value(), raw.value()); !opened)
+      return fail(opened.error());
   }
 
   Verdict verdict;
@@ -83,8 +84,8 @@ void add_judge(CLI::App& program, int& exit_code) {
       ->required()
       ->type_name("FILE")
       ->check(not_blank());
-  command->add_option("--run", options->run, "also keep answer and verdict in this run directory")
-      ->type_name("DIR")
+  command->add_option("--run", options->run, "also keep answer and verdict in this run: its name (runs/NAME) or folder")
+      ->type_name("RUN")
       ->check(not_blank());
   command->add_flag("--json", options->json, "print the verdict as one JSON object (docs/verdict.md)");
   command->footer(

@@ -67,7 +67,7 @@ int merge_runs(const MergeOptions& options) {
   if (!into) return fail(into.error());
   std::vector<run::RunDirectory> copies;
   for (const std::string& folder : options.from) {
-    auto copy = run::RunDirectory::open(folder);
+    auto copy = run::RunDirectory::open(run_folder(folder));
     if (!copy) return fail(copy.error());
     copies.push_back(std::move(copy).value());
   }
@@ -94,10 +94,7 @@ void add_merge(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* merge = command.add_subcommand(
       "merge", "bring copies of one run together: for each task the longest log, if the others are beginnings of it");
-  merge->add_option("run", options->into, "the run directory that gets everything")
-      ->required()
-      ->type_name("RUN")
-      ->check(not_blank());
+  add_run_argument(*merge, options->into);  // it gets everything
   merge->add_option("from", options->from, "copies of it, which are only read")
       ->required()
       ->type_name("COPY")

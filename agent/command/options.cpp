@@ -49,12 +49,13 @@ CLI::Validator whole_between(int low, int high) {
 
 CLI::Validator real_number() { return {real_problem, "", "number"}; }
 
-CLI::Validator above_zero() {
+CLI::Validator us_dollars() {
   return {[](const std::string& text) {
-            if (std::string problem = real_problem(text); !problem.empty()) return problem;
-            return *number_of<double>(text) > 0 ? "" : text + " is out of range; give a number above 0";
+            const auto number = number_of<double>(text);
+            const bool good = number && std::isfinite(*number) && *number > 0;
+            return good ? "" : shown(text) + " is no budget; give a number of US dollars above 0, such as 20";
           },
-          "above 0", "number"};
+          "above 0", "US dollars"};
 }
 
 CLI::Validator not_blank() {

@@ -15,7 +15,7 @@ CLI::Validator not_blank();
 // Refuse what is no such number, and say which ones may stand there.
 CLI::Validator whole_between(int low, int high);
 CLI::Validator real_number();
-CLI::Validator above_zero();
+CLI::Validator us_dollars();
 
 // Which task: --task 3/9, --suite DIR, --file my_model.py.
 struct TaskOptions {

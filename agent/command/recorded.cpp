@@ -1,5 +1,13 @@
 #include "agent/command/recorded.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+#include "agent/command/options.h"
+#include "agent/command/print.h"
 #include "agent/run/run_directory.h"
 
 namespace kagent {
@@ -41,10 +49,25 @@ class RecordedRun : public llm::RecordedReplies {
 
 }  // namespace
 
-Result<std::unique_ptr<llm::RecordedReplies>> open_recorded_run(const std::string& folder) {
-  auto run = run::RunDirectory::open(folder);
+Result<std::unique_ptr<llm::RecordedReplies>> open_recorded_run(const std::string& text) {
+  auto run = run::RunDirectory::open(run_folder(text));
   if (!run) return run.error();
   return std::unique_ptr<llm::RecordedReplies>(std::make_unique<RecordedRun>(run.value()));
+}
+
+Status holds_reply(const std::string& model, const std::string& task_id) {
+  constexpr std::string_view kReplay = "replay:";
+  if (!model.starts_with(kReplay)) return Ok{};
+  const auto run = run::RunDirectory::open(run_folder(model.substr(kReplay.size())));
+  if (!run) return run.error();
+  const auto reply = run::recorded_reply(run.value(), task_id, 1);
+  if (!reply) return reply.error();
+  if (reply.value()) return Ok{};
+  const std::vector<std::string> tasks = run.value().tasks();
+  return Error{
+      Code::kUsage,
+      fmt::format("--model {}: this run holds no reply for {}; its tasks: {}", name_text(model), name_text(task_id),
+                  tasks.empty() ? "none" : printable(fmt::format("{}", fmt::join(tasks, ", "))))};
 }
 
 }  // namespace kagent

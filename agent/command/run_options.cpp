@@ -29,7 +29,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--budget-usd", options.budget_usd,
                   "ask nothing more when the next reply could pass this (needs a price and --max-tokens)")
-      ->check(above_zero());
+      ->check(us_dollars());
   command.add_option("--in-flight", options.in_flight, "tasks worked on at a time")
       ->check(whole_between(1, 256))
       ->capture_default_str();

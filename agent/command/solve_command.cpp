@@ -12,6 +12,7 @@
 #include "agent/command/options.h"
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
+#include "agent/command/recorded.h"
 #include "agent/command/sampling_options.h"
 #include "agent/command/verdict_text.h"
 #include "agent/llm/estimate.h"
@@ -125,6 +126,7 @@ int run_solve(const Options& options, const Installation& installation, const Ta
               const SolveSettings& settings, const std::optional<llm::Price>& price) {
   auto provider = llm::make_provider(options.model, provider_settings(options.request));
   if (!provider) return fail(provider.error());
+  if (Status recorded = holds_reply(options.model, task.id); !recorded) return fail(recorded.error());
   Result<JudgeSettings> judge_with = judge_settings(options.judge, options.task, task.path);
   if (!judge_with) return fail(judge_with.error());
   judge_with.value().more_answers = options.samples > 1;
@@ -193,8 +195,11 @@ int solve_task(const Options& options) {
   if (const int failed = print_dry_run(options, task.value(), prompts.value(), device.value(), settings.value(), price);
       failed != 0)
     return failed;
-  return check_dry_run(options, folder_of_run(options, task.value().id),
-                       identity_of(options, task.value(), prompts.value()));
+  const json identity = identity_of(options, task.value(), prompts.value());
+  if (const int failed = check_dry_run(options, folder_of_run(options, task.value().id), identity); failed != 0)
+    return failed;
+  const Status recorded = holds_reply(options.model, task.value().id);
+  return recorded ? 0 : fail(recorded.error());
 }
 
 }  // namespace
@@ -205,8 +210,10 @@ void add_solve(CLI::App& program, int& exit_code) {
                                              "let a model solve a task in at most 5 samples (exit 0 accepted and "
                                              "faster, 1 not, 2 error, 3 undecided, 4 waiting, 5 stopped)");
   add_task_options(*command, options->task);
-  command->add_option("--run", options->run, "run directory; the same one resumes (default runs/<task>-<model>)")
-      ->type_name("DIR")
+  command
+      ->add_option("--run", options->run,
+                   "the run's name (runs/NAME) or folder; the same one resumes (default runs/<task>-<model>)")
+      ->type_name("RUN")
       ->check(not_blank());
   add_config_option(*command, options->config);
   command->add_flag("--dry-run", options->dry_run, "print the first prompt, its tokens and a cost bound; ask nobody");

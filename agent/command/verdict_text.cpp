@@ -54,7 +54,12 @@ std::string head(const json& v) {
   std::string line = fmt::format("{}: {}", text(v, "task"), text(v, "outcome"));
   if (text(v, "backend") == "emulate" && text(v, "outcome") == "accepted")
     return line + " by emulation: right on this CPU; speed needs a GPU\n";
-  if (text(v, "outcome") == "accepted") line += flag_or(v, "faster", false) ? " and faster" : ", not faster";
+  if (text(v, "outcome") == "accepted") {
+    const bool faster = flag_or(v, "faster", false);
+    line += faster ? " and faster" : ", not faster";
+    if (faster && !flag_or(v, "counts", true)) line += ", but does not count";  // old verdicts say nothing of it
+    if (text(child(v, "plan"), "tier") == "any") line += " (tier any)";
+  }
   if (text(v, "stage").empty()) return line + "\n";
   line += fmt::format(" at {} ({})\n  {}", text(v, "stage"), text(v, "kind"), text(v, "reason"));
   if (v.contains("line") && v["line"].is_number_integer()) {
@@ -79,6 +84,10 @@ std::string verdict_text(const nlohmann::json& v) {
     out += time_row("candidate", child(v, "candidate"), width);
     for (const char* name : kReferenceKinds) out += time_row(name, child(baselines, name), width);
     for (const char* name : kCompiledKinds) out += time_row(name, child(baselines, name), width);
+  }
+  for (const json& rule : child(v, "rules")) {
+    if (text(v, "outcome") == "accepted" && text(rule, "rule") == "precision_tier" && text(rule, "outcome") == "flag")
+      out += "  precision: " + text(rule, "what") + "\n";
   }
   for (const json& warning : child(v, "warnings")) {
     if (warning.is_string()) out += "  note: " + warning.get<std::string>() + "\n";

@@ -96,7 +96,7 @@ Finding check_gpu() {
   }
   const char* fact = cuda ? "a driver, and no GPU that it can use" : "none";
   return {"GPU", Health::kWarning, fact,
-          "answers are compiled and validated here; running and timing them needs a GPU"};
+          "kernels are emulated on the CPU here: whether they are right, not how fast; timing them needs a GPU"};
 }
 
 Finding check_seal() {

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from model.failure import Failure, cuda_kind
-from model.load import Task, task_failure
+from model.load import Task, listed, task_failure
 from model.seed import set_seed
 from model.state import move_plain_state
 
@@ -20,7 +20,7 @@ def build_model(task: Task, seed: int, device: torch.device) -> nn.Module:
     try:
         with torch.no_grad():
             set_seed(seed)
-            arguments = [to_device(value, device) for value in task.get_init_inputs()]
+            arguments = [to_device(value, device) for value in listed(task.get_init_inputs, "get_init_inputs")]
             set_seed(seed)
             model = task.model_class(*arguments)
             model = model.to(device=device, dtype=torch.float32)

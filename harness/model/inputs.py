@@ -10,8 +10,8 @@ import torch
 from check import input_kinds
 from model.build import to_device
 from model.failure import cuda_kind
-from model.load import Task, task_failure
-from model.seed import set_seed
+from model.load import Task, listed, task_failure
+from model.seed import host_state, set_host_state, set_seed
 
 HOST, DEVICE = "host", "device"  # whose random numbers inputs are
 
@@ -32,7 +32,7 @@ def make_inputs(task: Task, seed: int, scale: float, device: torch.device, kind:
 def _drawn(task: Task, seed: int) -> list[Any]:
     try:
         set_seed(seed)
-        return list(task.get_inputs())
+        return listed(task.get_inputs, "get_inputs")
     except Exception as error:
         if isinstance(error, MemoryError):
             raise
@@ -44,7 +44,7 @@ def _drawn_on(device: torch.device, task: Task, seed: int) -> list[Any] | None:
     try:
         set_seed(seed)
         with device:
-            return list(task.get_inputs())
+            return listed(task.get_inputs, "get_inputs")
     except Exception as error:
         if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or cuda_kind(str(error)):
             raise
@@ -61,14 +61,14 @@ class KeptDraws:
 
     def __init__(self, most_bytes: int = 2 << 30):
         self._most_bytes = most_bytes
-        # By seed, the latest asked for last; with the generator's state afterwards, which a model may go on from.
-        self._draws: dict[int, tuple[list[Any], torch.Tensor]] = {}
+        # By seed, the latest asked for last; with the generators' state afterwards, which a model may go on from.
+        self._draws: dict[int, tuple[list[Any], tuple[Any, ...]]] = {}
 
     def draw(self, task: Task, seed: int) -> list[Any]:
         """Not to be written to."""
         known = self._draws.pop(seed, None)
-        values, after = known if known is not None else (_drawn(task, seed), torch.get_rng_state())
-        torch.set_rng_state(after)
+        values, after = known if known is not None else (_drawn(task, seed), host_state())
+        set_host_state(after)
         if all(isinstance(value, (torch.Tensor, int, float, str, type(None))) for value in values):
             self._draws[seed] = values, after
         while sum(input_bytes(kept) for kept, _ in self._draws.values()) > self._most_bytes:

@@ -46,6 +46,14 @@ def load_task(path: str) -> Task:
     return Task(path, module.Model, module.get_inputs, module.get_init_inputs)
 
 
+def listed(function: Callable[[], Any], name: str) -> list[Any]:
+    """What get_inputs or get_init_inputs gives. A bare tensor would be taken apart along its first dimension."""
+    values = function()
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{name} must return a list, not a {type(values).__name__}")
+    return list(values)
+
+
 def task_failure(path: str, doing: str, error: BaseException) -> Failure:
     """An exception of the task file's own code, named with the file's line that raised it."""
     detail = "".join(traceback.format_exception(error))[-8000:]

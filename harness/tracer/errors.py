@@ -1,6 +1,7 @@
-"""Errors of a host program, in words its author can act on."""
+"""Errors of a host program, and of a task file, in words its author can act on."""
 from __future__ import annotations
 
+import os
 import traceback
 
 ANSWER = "<answer>"  # the host program's file name in tracebacks
@@ -11,6 +12,16 @@ _INSTEAD = {
     "cpu_tensor": "the tensor is made on the CPU: give device=x.device",
     "random": "random numbers are not allowed: the same call must give the same result",
     "dynamic_shape": "the shape of the result depends on data (nonzero, boolean-mask indexing, unique): use torch.where or a mask inside a kernel",
+}
+
+# The same of the user's own model, which is traced as a host program is.
+_IN_A_TASK = {
+    "data_dependent": "your model decides in Python by a tensor's values (if, while, .item()): kagent runs it once on tensors that have shapes only. "
+                      "Use torch.where",
+    "host_transfer": "your model takes a tensor off the GPU: keep the computation on x.device",
+    "cpu_tensor": "your model makes a tensor on the CPU: give device=x.device, or register it as a buffer",
+    "random": "your model draws random numbers in forward (dropout with p > 0 in train mode?): the same call must give the same result",
+    "dynamic_shape": "the shape of a result in your model depends on data (nonzero, boolean-mask indexing, unique): use torch.where or a mask",
 }
 
 
@@ -34,10 +45,32 @@ def refuse(kind: str, what: str) -> TraceError:
 
 def answer_line(error: BaseException) -> int | None:
     """The innermost line of the answer in the traceback."""
-    if isinstance(error, SyntaxError) and error.filename == ANSWER:
+    return _line_in(ANSWER, error)
+
+
+def _line_in(file: str, error: BaseException) -> int | None:
+    if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == ANSWER]
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     return lines[-1] if lines else None
+
+
+def explain_task(error: BaseException, path: str) -> str:
+    """One line on what a task file raised, with the file's name and its line."""
+    name, line = os.path.basename(path), _line_in(path, error)
+    where = f"{name}:{line}" if line else name
+    if isinstance(error, ModuleNotFoundError):
+        return f"{where}: imports {error.name}, which is not installed"
+    if isinstance(error, SyntaxError):
+        return f"{where}: SyntaxError: {error.msg}"
+    kind, message = explain(error)
+    if kind in _IN_A_TASK:
+        operator = message.removesuffix(_INSTEAD[kind]) if isinstance(error, TraceError) else ""
+        return f"{where}: {operator}{_IN_A_TASK[kind]}"
+    if isinstance(error, TraceError):
+        return f"{where}: {message}"
+    first = next(iter(str(error).strip().splitlines()), "")
+    return f"{where}: {type(error).__name__}: {first[:400]}"
 
 
 def explain(error: BaseException) -> tuple[str, str]:

@@ -14,7 +14,7 @@ import kagent as kg
 from plan import no_compiler
 from plan.infer import facts_of, infer
 from tracer import program
-from tracer.errors import ANSWER, KINDS, answer_line, explain
+from tracer.errors import ANSWER, KINDS, answer_line, explain, explain_task
 from tracer.sealed import Seal, run
 from tracer.task import Task
 
@@ -38,7 +38,15 @@ class Server:
 
     def load(self, request: dict) -> dict:
         self.task = None
-        self.task = Task(request["file"])
+        path = request["file"]
+        try:
+            return self._load(path)
+        except Exception as error:  # noqa: BLE001  the task file's
+            self.task = None
+            return failed("internal", "task_error", explain_task(error, str(path)))
+
+    def _load(self, path: str) -> dict:
+        self.task = Task(path)
         # Warms everything a trace of this task needs: lazy imports fail inside the seal.
         with self.task.mode:
             plan = program.trace(self.task.model, self.task.inputs, 1 << 20)

@@ -7,6 +7,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tracer import program
+from tracer.errors import TraceError
 
 
 class Task:
@@ -20,17 +21,24 @@ class Task:
         exec(compile(source, path, "exec"), self.module.__dict__)  # noqa: S102  the benchmark's own code
         for name in ("Model", "get_inputs", "get_init_inputs"):
             if not hasattr(self.module, name):
-                raise ValueError(f"{path} defines no {name}")
+                raise TraceError("no_model", f"a task file defines {name}, and this one does not")
         self.mode = FakeTensorMode(allow_non_fake_inputs=True)
         try:
             with self.mode, torch.device("cuda"):
-                self.model = self.module.Model(*self.module.get_init_inputs())
+                self.model = self.module.Model(*self._listed("get_init_inputs"))
         except Exception:  # noqa: BLE001  a constructor that reads values (3/29, 3/30) needs real tensors
-            real = self.module.Model(*self.module.get_init_inputs())
+            real = self.module.Model(*self._listed("get_init_inputs"))
             with self.mode:
                 self.model = _to_fake(real, self.mode)
         with self.mode, torch.device("cuda"):
-            self.inputs = [_cuda(x, self.mode) for x in self.module.get_inputs()]
+            self.inputs = [_cuda(x, self.mode) for x in self._listed("get_inputs")]
+
+    def _listed(self, function: str) -> list:
+        """What get_inputs or get_init_inputs gives. A bare tensor would be taken apart along its first dimension."""
+        values = getattr(self.module, function)()
+        if not isinstance(values, (list, tuple)):
+            raise TraceError("exception", f"{function} must return a list, not a {type(values).__name__}")
+        return list(values)
 
     def trace(self, cls: type | None, max_steps: int) -> dict:
         with self.mode:

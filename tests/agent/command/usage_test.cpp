@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <string>
 
@@ -77,7 +80,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"run --run x --level 3 --model spool:x --in-flight 999",
                  "--in-flight: 999 is out of range; give 1 to 256"},
         WrongUse{"run --run x --level 3 --model spool:x --budget-usd 0",
-                 "--budget-usd: 0 is out of range; give a number above 0"},
+                 "--budget-usd: \"0\" is no budget; give a number of US dollars above 0"},
+        WrongUse{"run --run x --level 3 --model spool:x --budget-usd abc",
+                 "--budget-usd: \"abc\" is no budget; give a number of US dollars above 0"},
+        WrongUse{"solve --task 3/9 --run /nonexistent/x --model replay:" KAGENT_SOURCE_DIR "/runs/3-4-claude",
+                 "holds no reply for 3/9; its tasks: 3/4"},
         WrongUse{"solve --task 3/4 --model spool:x --max-tokens 99999999999",
                  "--max-tokens: 99999999999 is out of range; give 1 to"},
         WrongUse{"solve --task 3/4 --model spool:x --temperature hot",
@@ -123,6 +130,39 @@ TEST(Usage, NamesNeverReachATerminalRaw) {
     EXPECT_EQ(raw, 0) << words << "\n" << outcome.text;
     EXPECT_EQ(outcome.text.find("\ny"), std::string::npos) << words << "\n" << outcome.text;
   }
+}
+
+// An accepted and faster answer in narrower arithmetic.
+TEST(Show, SaysThatASampleInTierAnyDoesNotCount) {
+  const Outcome outcome = run_kagent("show " KAGENT_SOURCE_DIR "/runs/pilot 3/34");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text, HasSubstr("3/34: accepted and faster, but does not count (tier any)\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("  precision: uses "));
+  EXPECT_THAT(run_kagent("show " KAGENT_SOURCE_DIR "/runs/pilot 3/36").text, HasSubstr("3/36: accepted and faster\n"));
+  // Verdicts of older versions say nothing of it.
+  EXPECT_THAT(run_kagent("show " KAGENT_SOURCE_DIR "/runs/3-4-claude").text, HasSubstr("3/4: accepted and faster\n"));
+}
+
+// `first` is runs/first for what writes a run and for what reads one.
+TEST(RunNames, MeanTheSameFolderToEveryCommand) {
+  namespace fs = std::filesystem;
+  const std::string folder = (fs::temp_directory_path() / ("kagent-names-" + std::to_string(::getpid()))).string();
+  fs::remove_all(folder);
+  fs::create_directories(folder + "/runs");
+  std::ofstream(folder + "/answer.md") << "no code\n";
+  fs::copy(KAGENT_SOURCE_DIR "/runs/3-4-claude", folder + "/runs/old", fs::copy_options::recursive);
+  const auto here = [&](const std::string& words) {
+    return run_command("cd " + folder + " && " + kagent_program() + " " + words);
+  };
+  EXPECT_EQ(here("judge --task 3/4 --answer answer.md --run mine").exit_code, 1);
+  EXPECT_TRUE(fs::exists(folder + "/runs/mine/manifest.json"));
+  EXPECT_EQ(here("show mine").exit_code, 0);
+  EXPECT_EQ(here("log merge mine mine").exit_code, 0);
+  const Outcome replay = here("solve --task 3/9 --model replay:old --run never");
+  EXPECT_EQ(replay.exit_code, 2);
+  EXPECT_THAT(replay.text, HasSubstr("--model replay:old: this run holds no reply for 3/9; its tasks: 3/4"));
+  EXPECT_FALSE(fs::exists(folder + "/runs/never"));
+  fs::remove_all(folder);
 }
 
 TEST(Help, NamesEveryCommand) {

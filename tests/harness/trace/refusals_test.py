@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
-from tracer_process import HEAD, TracerProcess, TracerTest, forward
+from tracer_process import HEAD, ROOT, TracerProcess, TracerTest, forward
 
 PREPARE = HEAD + "class ModelNew(Model):\n    def forward(self, x): return x\n    def prepare(self):\n        "  # its body is on line 7
 
@@ -154,6 +157,109 @@ def get_init_inputs(): return []
         self.assertIn("no task is loaded", error["message"])
         self.load(self.TASK)
         self.assertTrue(self.trace(forward("return x"))["ok"])
+
+
+class TaskFiles(TracerTest):
+    """What is wrong with a user's own model is told of that file, with its line."""
+
+    def says(self, *wanted: str, body: str = "return self.fc(x)", inputs: str = "[torch.rand(2, 4)]", top: str = ""):
+        path = os.path.join(self.folder.name, "mine.py")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"""import torch
+from torch import nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+    def forward(self, x):
+        {body}
+def get_inputs(): return {inputs}
+def get_init_inputs(): return []
+{top}
+""")
+        reply = self.tracer.ask("task", file=path)
+        self.assertFalse(reply["ok"], body)
+        message = reply["error"]["message"]
+        for text in wanted:
+            self.assertIn(text, message)
+        for text in ("host program", "python block"):
+            self.assertNotIn(text, message)
+
+    def test_are_named_with_the_line_that_is_wrong(self):
+        self.says("mine.py:11: SyntaxError: ", top="def f(:")
+        self.says("mine.py:8: NameError: name 'y' is not defined", body="return y")
+        self.says("mine.py:8: RuntimeError: ", "[2, 4] X [2, 4]", body="return x @ x")
+        self.says("mine.py:11: imports einopz, which is not installed", top="import einopz")
+        self.says("get_inputs must return a list, not a", inputs="torch.rand(2, 4)")
+        self.says("defines get_inputs", top="del get_inputs")
+
+    def test_what_a_model_may_not_do_is_said_of_the_model(self):
+        self.says("mine.py:8: your model decides in Python", body="return x if x.sum() > 0 else -x")
+        self.says("mine.py:8: your model decides in Python", body="return x * x.max().item()")
+        self.says("mine.py:8: ", "your model draws random numbers", "dropout", body="return torch.dropout(x, 0.5, True)")
+        self.says("mine.py:8: ", "your model makes a tensor on the CPU", body="return torch.zeros(3)")
+        self.says("mine.py:8: ", "your model takes a tensor off the GPU", body="return x.cpu()")
+        self.says("mine.py:8: ", "in your model depends on data", body="return x[x > 0]")
+
+
+    def test_dropout_that_drops_nothing_is_none(self):
+        task = "import torch\nfrom torch import nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        " \
+               "self.drop = nn.Dropout(P)\n        EVAL\n    def forward(self, x): return self.drop(x) + 1\n" \
+               "def get_inputs(): return [torch.rand(2, 4)]\ndef get_init_inputs(): return []\n"
+        self.load(task.replace("P", "0.0").replace("EVAL", ""))
+        self.load(task.replace("P", "0.5").replace("EVAL", "self.eval()"))
+
+
+# Stands for kagent: has a tracer load a task file from a thread that ends, prints the tracer's number and stays.
+_PARENT = """
+import json, subprocess, sys, threading, time
+def start():
+    global child
+    child = subprocess.Popen([sys.executable, "-B", sys.argv[1], "--seal", sys.argv[2]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdin.write(json.dumps({"cmd": "task", "file": sys.argv[3]}).encode() + b"\\n")
+    child.stdin.flush()
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+print(child.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+class WithoutParent(unittest.TestCase):
+    def test_a_task_file_that_loops_ends_with_kagent_and_not_before(self):
+        with tempfile.TemporaryDirectory() as folder:
+            task, begun = os.path.join(folder, "task.py"), os.path.join(folder, "begun")
+            with open(task, "w", encoding="utf-8") as f:
+                f.write(f"open({begun!r}, 'w').close()\nwhile True: pass\n")
+            parent = subprocess.Popen([sys.executable, "-c", _PARENT, os.path.join(ROOT, "harness", "trace.py"), os.environ["KAGENT_SEAL_LIB"], task],
+                                      stdout=subprocess.PIPE, text=True)
+            self.addCleanup(parent.stdout.close)
+            pid = int(parent.stdout.readline())
+            self.wait(lambda: os.path.exists(begun), 60)
+            time.sleep(1.5)
+            self.assertTrue(self.runs(pid))
+            parent.kill()
+            parent.wait()
+            try:
+                self.wait(lambda: not self.runs(pid), 10)
+            finally:
+                if self.runs(pid):
+                    os.kill(pid, 9)
+
+    def wait(self, done, seconds: float):
+        end = time.monotonic() + seconds
+        while not done():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    @staticmethod
+    def runs(pid: int) -> bool:
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+                return f.read().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
 
 
 class WithoutSeal(unittest.TestCase):

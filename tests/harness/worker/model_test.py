@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import sys
 import tempfile
 import textwrap
@@ -9,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "harness"))
 
+import numpy  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -68,6 +70,8 @@ class Files(unittest.TestCase):
         whole = model + "def get_inputs(): return [1 / 0]\ndef get_init_inputs(): return [7]\n"
         self.assertIn("building the model: TypeError", self.message(whole, build=True))
         self.assertIn("task.py:4: get_inputs: ZeroDivisionError", self.message(whole.replace("[7]", "[]"), build=True))
+        bare = whole.replace("[7]", "[]").replace("[1 / 0]", "torch.zeros(2)").replace("from torch", "import torch\nfrom torch")
+        self.assertIn("get_inputs must return a list, not a Tensor", self.message(bare, build=True))
         with self.assertRaisesRegex(Failure, "cannot be read"):
             load_task(self.path + ".none")
 
@@ -83,6 +87,29 @@ class Files(unittest.TestCase):
         x, y, z = (make_inputs(task, seed, 1.0, CPU)[0] for seed in (7, 7, 8))
         self.assertTrue(torch.equal(x, y))
         self.assertFalse(torch.equal(x, z))
+
+    def test_what_numpy_and_python_draw_is_of_the_seed_too(self):
+        task = self.load("""
+            import random
+            import numpy as np
+            import torch
+            from torch import nn
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.w = nn.Parameter(torch.tensor([np.random.rand(), random.random()]))
+            def get_inputs(): return [torch.tensor([np.random.rand(), random.random()])]
+            def get_init_inputs(): return []
+            """)
+        a, b, c = (build_model(task, seed, CPU).w for seed in (42, 42, 1 << 40))
+        self.assertTrue(torch.equal(a, b))
+        self.assertFalse((a == c).any())
+        kept = KeptDraws()
+        fresh, first, again = (make_inputs(task, 7, 1.0, CPU, kept=k)[0] for k in (None, kept, kept))
+        self.assertTrue(torch.equal(fresh, first) and torch.equal(fresh, again))
+        after = torch.tensor([numpy.random.rand(), random.random()])
+        make_inputs(task, 7, 1.0, CPU)
+        self.assertTrue(torch.equal(after, torch.tensor([numpy.random.rand(), random.random()])))
 
     def test_a_kept_draw_is_the_same_as_a_fresh_one_whatever_was_done_to_its_inputs(self):
         task, kept = self.load(LINEAR), KeptDraws()
