@@ -37,7 +37,8 @@ class Task:
         """What get_inputs or get_init_inputs gives. A bare tensor would be taken apart along its first dimension."""
         values = getattr(self.module, function)()
         if not isinstance(values, (list, tuple)):
-            raise TraceError("exception", f"{function} must return a list, not a {type(values).__name__}")
+            kind = "Tensor" if isinstance(values, torch.Tensor) else type(values).__name__
+            raise TraceError("exception", f"{function} must return a list, not a {kind}")
         return list(values)
 
     def trace(self, cls: type | None, max_steps: int) -> dict:

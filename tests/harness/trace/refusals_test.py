@@ -190,7 +190,7 @@ def get_init_inputs(): return []
         self.says("mine.py:8: NameError: name 'y' is not defined", body="return y")
         self.says("mine.py:8: RuntimeError: ", "[2, 4] X [2, 4]", body="return x @ x")
         self.says("mine.py:11: imports einopz, which is not installed", top="import einopz")
-        self.says("get_inputs must return a list, not a", inputs="torch.rand(2, 4)")
+        self.says("get_inputs must return a list, not a Tensor", inputs="torch.rand(2, 4)")
         self.says("defines get_inputs", top="del get_inputs")
 
     def test_what_a_model_may_not_do_is_said_of_the_model(self):
