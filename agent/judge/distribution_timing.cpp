@@ -13,6 +13,8 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 constexpr double kRatio = 1.2;
+// An honest answer read 1.4 on an H200: other weights come with a prepare and a captured graph of their own.
+constexpr double kRedrawnRatio = 2.0;
 constexpr double kLeastMs = 0.005;
 constexpr double kBudgetMs = 500;  // of the candidate's own time, a measurement
 constexpr int kDistributions = 4;  // two sets of inputs each
@@ -31,13 +33,14 @@ double ratio_of(const TimesMs& times, const std::string& name) {
 
 std::string furthest(const TimesMs& candidate, const TimesMs& eager, bool slower) {
   std::string found;
-  double most = kRatio;
+  double most = 1.0;  // times what is allowed
   for (const auto& [name, ms] : candidate) {
     const double difference = ms - time_of(candidate, "x1");
     if ((slower ? difference : -difference) <= kLeastMs) continue;
     const double mine = ratio_of(candidate, name);
     const double eagers = ratio_of(eager, name);
-    const double ratio = slower ? mine / std::max(1.0, eagers) : std::min(1.0, eagers) / mine;
+    const double allowed = name == "redrawn" ? kRedrawnRatio : kRatio;
+    const double ratio = (slower ? mine / std::max(1.0, eagers) : std::min(1.0, eagers) / mine) / allowed;
     if (ratio <= most) continue;
     most = ratio;
     found = name;
