@@ -7,14 +7,13 @@ them unread, and nothing but the outputs is counted."""
 
 from __future__ import annotations
 
-import math
-from typing import Any, Iterator
+from typing import Any
 
 from measure.driver import Driver
+from plan.tensors import read_storages, size_bytes, tensor_ids
 
 # CUdevice_attribute numbers (cuda.h).
 _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 36, 37, 38
-_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1}
 # Each element of each operand moves the result (strides that leave out rows at an edge are what the quarter is for). Sums and means
 # are not here: what they make of a softmax or a norm may be a constant, which an honest answer may know.
 _READS_ALL = frozenset(
@@ -38,15 +37,15 @@ def floor_ms(bytes_moved: float, gpu: Driver) -> float:
 def least_bytes(plan: dict[str, Any]) -> float:
     """Of a reference's plan."""
     tensors = plan["tensors"]
-    sources = set(_ids(plan["inputs"])) | {t for kind in ("parameters", "buffers", "state") for _, t in plan[kind]}
+    sources = set(tensor_ids(plan["inputs"])) | {t for kind in ("parameters", "buffers", "state") for _, t in plan[kind]}
     sources |= {constant["t"] for constant in plan["constants"]}
-    written = {tensors[t]["storage"]: min(_size(tensors[t]), _size(tensors[tensors[t]["storage"]])) for t in _ids(plan["outputs"])}
+    written = {tensors[t]["storage"]: min(size_bytes(tensors[t]), size_bytes(tensors[tensors[t]["storage"]])) for t in tensor_ids(plan["outputs"])}
     out = sum(size for storage, size in written.items() if storage not in sources)
     if not all(_reads_all(step, plan) for step in plan["forward"]):
         return out
-    read = {tensors[t]["storage"] for step in plan["forward"] for t in _ids([step["args"], step.get("kwargs", {})])}
-    named = set(_ids(plan["inputs"])) | {t for _, t in plan["parameters"]}
-    return out + _COUNTED_SHARE * sum(_size(tensors[t]) for t in read & named)
+    read = read_storages(plan)
+    named = set(tensor_ids(plan["inputs"])) | {t for _, t in plan["parameters"]}
+    return out + _COUNTED_SHARE * sum(size_bytes(tensors[t]) for t in read & named)
 
 
 def _reads_all(step: dict[str, Any], plan: dict[str, Any]) -> bool:
@@ -67,19 +66,3 @@ def _overlaps(window: list[int], stride: Any) -> bool:
     strides = strides * len(window) if len(strides) == 1 else strides
     numbers = all(isinstance(n, int) for n in window + strides)
     return numbers and len(strides) == len(window) and all(s <= w for s, w in zip(strides, window))
-
-
-def _ids(tree: Any) -> Iterator[int]:
-    if isinstance(tree, dict):
-        if isinstance(tree.get("t"), int):
-            yield tree["t"]
-        else:
-            for child in tree.values():
-                yield from _ids(child)
-    elif isinstance(tree, (list, tuple)):
-        for child in tree:
-            yield from _ids(child)
-
-
-def _size(tensor: dict[str, Any]) -> int:
-    return math.prod(tensor["shape"]) * _BYTES[tensor["dtype"]]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Iterator
 
+from plan.tensors import read_storages, size_bytes, tensor_ids
 from plan.writes import STATISTICS
-
-_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1}
 
 
 def work(plan: dict[str, Any]) -> dict[str, Any]:
@@ -27,40 +26,24 @@ def work(plan: dict[str, Any]) -> dict[str, Any]:
 
 def least_bytes(plan: dict[str, Any]) -> int:
     tensors = plan["tensors"]
-    sources = set(_ids([plan["inputs"], [ref for _, ref in _named(plan)]]))
-    read = {tensors[t]["storage"] for step in plan["forward"] for t in _ids([step["args"], step.get("kwargs", {})])}
+    sources = set(tensor_ids([plan["inputs"], [ref for _, ref in _named(plan)]]))
+    read = read_storages(plan)
     changed, known = set(), set(sources)
     for step in plan["forward"]:
-        made = set(_ids(step.get("results", [])))
+        made = set(tensor_ids(step.get("results", [])))
         changed |= {tensors[t]["storage"] for t in made & known} & sources  # a result that was there before was written in place
         known |= made
         positions, flag = STATISTICS.get(step.get("op", ""), ((), 0))
         if positions and step["args"][flag]:
-            changed |= {tensors[t]["storage"] for t in _ids([step["args"][i] for i in positions])} & sources
-    outputs = {tensors[t]["storage"] for t in _ids(plan["outputs"])}
-    return sum(_size(tensors[t]) for group in (read & sources, changed, outputs) for t in group)
+            changed |= {tensors[t]["storage"] for t in tensor_ids([step["args"][i] for i in positions])} & sources
+    outputs = {tensors[t]["storage"] for t in tensor_ids(plan["outputs"])}
+    return sum(size_bytes(tensors[t]) for group in (read & sources, changed, outputs) for t in group)
 
 
 def _named(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
     for kind in ("parameters", "buffers", "state"):
         for name, t in plan[kind]:
             yield name, {"t": t}
-
-
-def _ids(tree: Any) -> Iterator[int]:
-    if isinstance(tree, dict):
-        if isinstance(tree.get("t"), int):
-            yield tree["t"]
-        else:
-            for child in tree.values():
-                yield from _ids(child)
-    elif isinstance(tree, (list, tuple)):
-        for child in tree:
-            yield from _ids(child)
-
-
-def _size(tensor: dict[str, Any]) -> int:
-    return math.prod(tensor["shape"]) * _BYTES[tensor["dtype"]]
 
 
 def _base(step: dict[str, Any]) -> str:

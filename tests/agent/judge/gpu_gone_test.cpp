@@ -8,6 +8,7 @@
 
 #include "agent/base/file.h"
 #include "agent/judge/judge.h"
+#include "tests/agent/judge/fake_harness.h"
 
 namespace kagent {
 namespace {
@@ -19,29 +20,7 @@ class GpuGone : public ::testing::Test {
  protected:
   GpuGone() {
     fs::remove_all(folder_);
-    // Answers every request, so that judging reaches the candidate's first run.
-    const std::string answers = R"(import json, os, sys
-def serve(reply):
-    for line in sys.stdin:
-        answer = reply(json.loads(line))
-        print(json.dumps(answer), flush=True)
-)";
-    put("harness/answers.py", answers);
-    put("harness/trace.py", "import answers\nanswers.serve(lambda r: {'ok': True, 'plan': '{}', 'kernels': []})\n");
-    put("compile", "#!/usr/bin/env python3\nimport sys\nsys.path.insert(0, '" + folder_ +
-                       "/harness')\nimport answers\nanswers.serve(lambda r: {'ok': True, 'lint': {'findings': []}})\n");
-    fs::permissions(folder_ + "/compile", fs::perms::owner_all);
-    put("harness/fork_server.py",
-        "import sys\nsys.path[:0] = ['" KAGENT_SOURCE_DIR "/harness', '" + folder_ +
-            "/harness']\nimport importlib.util\n"
-            "spec = importlib.util.spec_from_file_location('real', '" KAGENT_SOURCE_DIR
-            "/harness/fork_server.py')\n"
-            "real = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(real)\n"
-            "sys.path.insert(0, '" +
-            folder_ +
-            "/harness')\n"
-            "real.PROGRAMS = {'worker.py': 'fake_worker'}\nreal.preload = lambda: None\nreal.main()\n");
-    put("harness/fake_worker.py", R"(import answers, os, sys
+    put_fake_harness(folder_, "[]", R"(import answers, os, sys
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     def reply(request):

@@ -12,6 +12,7 @@
 #include "agent/judge/baseline_cache.h"
 #include "agent/judge/distribution_timing.h"
 #include "agent/judge/judge.h"
+#include "tests/agent/judge/fake_harness.h"
 
 namespace kagent {
 namespace {
@@ -72,26 +73,7 @@ class Judging : public ::testing::Test {
  protected:
   Judging() {
     fs::remove_all(folder_);
-    put("harness/answers.py", R"(import json, os, sys
-def serve(reply):
-    for line in sys.stdin:
-        print(json.dumps(reply(json.loads(line))), flush=True)
-)");
-    put("harness/trace.py", "import answers\nanswers.serve(lambda r: {'ok': True, 'plan': '{}', 'kernels': ['k']})\n");
-    put("compile", "#!/usr/bin/env python3\nimport sys\nsys.path.insert(0, '" + folder_ +
-                       "/harness')\nimport answers\nanswers.serve(lambda r: {'ok': True, 'lint': {'findings': []}})\n");
-    fs::permissions(folder_ + "/compile", fs::perms::owner_all);
-    put("harness/fork_server.py",
-        "import sys\nsys.path[:0] = ['" KAGENT_SOURCE_DIR "/harness', '" + folder_ +
-            "/harness']\nimport importlib.util\n"
-            "spec = importlib.util.spec_from_file_location('real', '" KAGENT_SOURCE_DIR
-            "/harness/fork_server.py')\n"
-            "real = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(real)\n"
-            "sys.path.insert(0, '" +
-            folder_ +
-            "/harness')\n"
-            "real.PROGRAMS = {'worker.py': 'fake_worker'}\nreal.preload = lambda: None\nreal.main()\n");
-    put("harness/fake_worker.py", kWorker);
+    put_fake_harness(folder_, R"(['k'])", kWorker);
   }
   ~Judging() override { fs::remove_all(folder_); }
 
