@@ -14,6 +14,7 @@
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/verdict_text.h"
+#include "agent/judge/compile_ahead.h"
 #include "agent/judge/judge.h"
 
 namespace kagent {
@@ -55,12 +56,19 @@ int judge_answer(const Options& options) {
     verdict.failure = Failure{"answer", none->kind, none->message, std::nullopt, "", ""};
   } else {
     const auto& blocks = std::get<answer::Answer>(found);
-    auto judge = Judge::open(installation.value(), settings.value(), task.value().id,
-                             [&](std::string_view phase) { progress.say(phase); });
-    if (!judge) return fail(judge.error());
+    const Program program{blocks.cuda, blocks.python};
     const Seeds seeds = draw_seeds();
     if (Status logged = log.before(seeds); !logged) return fail(logged.error());
-    verdict = judge.value()->judge({blocks.cuda, blocks.python}, seeds, artifacts);
+    progress.say("compile");
+    if (auto refused =
+            refused_by_compiler(installation.value(), settings.value(), task.value().id, program, artifacts)) {
+      verdict = std::move(*refused);
+    } else {
+      auto judge = Judge::open(installation.value(), settings.value(), task.value().id,
+                               [&](std::string_view phase) { progress.say(phase); });
+      if (!judge) return fail(judge.error());
+      verdict = judge.value()->judge(program, seeds, artifacts);
+    }
   }
   const nlohmann::json json = to_json(verdict);
   if (Status logged = log.after(json, artifacts); !logged) return fail(logged.error());

@@ -17,23 +17,24 @@ std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::optional<Failure> compile(Crew& crew, const std::string& source, const nlohmann::json& names, Verdict& verdict,
-                               Artifacts& artifacts, Built& built) {
-  const ChildReply reply = crew.compiler().ask(
-      {{"cmd", "compile"}, {"source", source}, {"arch", text_or(crew.device(), "arch", "sm_90a")}, {"names", names}},
-      Seconds(crew.deadlines().compile));
+}  // namespace
+
+std::optional<Failure> compile(Child& compiler, const std::string& arch, double deadline_s, const std::string& source,
+                               const nlohmann::json& names, Verdict& verdict, Artifacts& artifacts, Built& built) {
+  const ChildReply reply =
+      compiler.ask({{"cmd", "compile"}, {"source", source}, {"arch", arch}, {"names", names}}, Seconds(deadline_s));
   verdict.phases_s.emplace_back("compile", reply.elapsed_s);
   const nlohmann::json& answer = reply.answer;
   if (answer.is_object()) {
     artifacts["compile.log"] = text_or(answer, "log", "");
     if (answer.contains("errors")) verdict.compile["errors"] = answer["errors"];
   }
-  if (auto failure = failure_of(crew.compiler(), reply, "internal")) {
+  if (auto failure = failure_of(compiler, reply, "internal")) {
     if (failure->stage != "internal" && failure->block.empty()) failure->block = "cuda";
     return failure;
   }
   verdict.compile["kernels"] = object_in(answer, "kernels");
-  verdict.compile["arch"] = text_or(crew.device(), "arch", "");
+  verdict.compile["arch"] = arch;
   verdict.compile["cached"] = flag_or(answer, "cached", false);
   built.kernels = verdict.compile["kernels"];
   if (answer.contains("lint")) built.lint = answer["lint"];
@@ -43,8 +44,6 @@ std::optional<Failure> compile(Crew& crew, const std::string& source, const nloh
   artifacts["preprocessed.cu"] = slurp(text_or(answer, "preprocessed", ""));
   return std::nullopt;
 }
-
-}  // namespace
 
 std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdict, Artifacts& artifacts, Built& built) {
   const ChildReply traced = crew.tracer().ask(
@@ -61,7 +60,9 @@ std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdic
     failure->block = "python";
   }
   built.names = names;
-  std::optional<Failure> compile_failure = compile(crew, program.cuda, names, verdict, artifacts, built);
+  std::optional<Failure> compile_failure =
+      compile(crew.compiler(), text_or(crew.device(), "arch", "sm_90a"), crew.deadlines().compile, program.cuda, names,
+              verdict, artifacts, built);
   return failure ? failure : compile_failure;
 }
 

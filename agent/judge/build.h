@@ -24,6 +24,11 @@ struct Built {
   nlohmann::json emulate;  // the kernels as a program for the CPU (emulation.h); null otherwise
 };
 
+// The CUDA alone, for `arch`, with the kernels that a plan launches (`names`; templates are instantiated for them). As
+// build.
+std::optional<Failure> compile(Child& compiler, const std::string& arch, double deadline_s, const std::string& source,
+                               const nlohmann::json& names, Verdict& verdict, Artifacts& artifacts, Built& built);
+
 // Fills verdict.compile, verdict.phases_s and artifacts. A Failure is the answer's fault unless its stage is
 // "internal". A host program that cannot be traced still gets its CUDA compiled: the author sees both kinds of error at
 // once.

@@ -62,6 +62,13 @@ ChildSpec tracer_spec(const Installation& installation, const CrewSpec& spec) {
           log_path(spec, "tracer")};
 }
 
+ChildSpec compiler_spec(const Installation& installation, const CrewSpec& spec) {
+  std::vector<std::string> argv = {installation.compiler, "--cache", installation.cache, "--emulate-include",
+                                   installation.root + "/harness/emulate/include"};
+  if (!installation.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation.cuda});
+  return {"compiler", argv, "", log_path(spec, "compiler")};
+}
+
 bool machine_has_gpu() {
   std::error_code ignored;
   return std::filesystem::exists("/dev/nvidiactl", ignored) || std::filesystem::exists("/dev/dxg", ignored);
@@ -199,10 +206,7 @@ Result<std::unique_ptr<Child>> Crew::fork_worker(const std::string& role) {
 }
 
 Status Crew::start_compiler() {
-  std::vector<std::string> argv = {installation_.compiler, "--cache", installation_.cache, "--emulate-include",
-                                   installation_.root + "/harness/emulate/include"};
-  if (!installation_.cuda.empty()) argv.insert(argv.end(), {"--cuda", installation_.cuda});
-  Result<std::unique_ptr<Child>> compiler = Child::start({"compiler", argv, "", log_path(spec_, "compiler")});
+  Result<std::unique_ptr<Child>> compiler = Child::start(compiler_spec(installation_, spec_));
   if (!compiler) return compiler.error();
   compiler_ = std::move(compiler).value();
   return Ok{};

@@ -148,6 +148,7 @@ class Crew {
 // A reference worker that is nobody's child but kagent's: no fork server, so that options of its own may be added.
 ChildSpec lone_worker_spec(const Installation& installation, const CrewSpec& spec);
 ChildSpec tracer_spec(const Installation& installation, const CrewSpec& spec);
+ChildSpec compiler_spec(const Installation& installation, const CrewSpec& spec);
 
 // True when this machine shows an NVIDIA device.
 bool machine_has_gpu();

@@ -1,5 +1,7 @@
 #include "agent/judge/gpus.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -37,6 +39,42 @@ std::vector<std::string> visible_gpus() {
   }
   if (devices == 0 && std::filesystem::exists("/dev/dxg", failed)) devices = 1;
   return visible_gpus(std::getenv("CUDA_VISIBLE_DEVICES"), devices);
+}
+
+std::string arch_name(int major, int minor) {
+  return "sm_" + std::to_string(major) + std::to_string(minor) + (major >= 9 ? "a" : "");
+}
+
+std::string arch_of_gpus() {
+  void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return "";
+  // nvml.h's; all return 0 for success.
+  using Device = struct nvmlDevice*;
+  const auto init = reinterpret_cast<int (*)()>(::dlsym(library, "nvmlInit_v2"));
+  const auto end = reinterpret_cast<int (*)()>(::dlsym(library, "nvmlShutdown"));
+  const auto count_of = reinterpret_cast<int (*)(unsigned*)>(::dlsym(library, "nvmlDeviceGetCount_v2"));
+  const auto device_at =
+      reinterpret_cast<int (*)(unsigned, Device*)>(::dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
+  const auto capability_of =
+      reinterpret_cast<int (*)(Device, int*, int*)>(::dlsym(library, "nvmlDeviceGetCudaComputeCapability"));
+  std::string arch;
+  if (init != nullptr && end != nullptr && count_of != nullptr && device_at != nullptr && capability_of != nullptr &&
+      init() == 0) {
+    unsigned count = 0;
+    bool same = count_of(&count) == 0;
+    for (unsigned i = 0; same && i < count; ++i) {
+      Device device = nullptr;
+      int major = 0;
+      int minor = 0;
+      same = device_at(i, &device) == 0 && capability_of(device, &major, &minor) == 0 &&
+             (arch.empty() || arch == arch_name(major, minor));
+      arch = arch_name(major, minor);
+    }
+    if (!same) arch.clear();
+    end();
+  }
+  ::dlclose(library);
+  return arch;
 }
 
 }  // namespace kagent
