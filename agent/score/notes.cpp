@@ -50,6 +50,7 @@ std::vector<std::string> notes_of(const Run& run, const Scores& scores) {
   note(cached > 0, fmt::format("{} held against baselines that were measured before, not beside them (torch.compile, "
                                "docs/baselines.md): these have no interval, and nothing is surely faster than they are",
                                few(cached, "sample was", "samples were")));
+  if (run.baselines_damage) notes.push_back("not used: " + run.baselines_damage->message);
   const int other_tier = samples_that(run, [](const Sample& x) { return x.correct() && x.tier == Tier::kAny; });
   note(other_tier > 0, fmt::format("{} right in tier any (narrower arithmetic) only: in no figure but that tier's",
                                    few(other_tier, "sample is", "samples are")));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "agent/base/json_text.h"
+#include "agent/score/run_baselines.h"
 
 namespace kagent::score {
 namespace {
@@ -29,13 +30,18 @@ Asked asked_of(const run::RunDirectory& directory) {
   return asked;
 }
 
-Task task_of(const std::string& id, const std::vector<json>& events) {
+Task task_of(const std::string& id, const std::vector<json>& events, const RunBaselines& baselines) {
   Task task;
   task.id = id;
   task.logged = true;
-  const run::TaskState state = run::state_of(events);
+  run::TaskState state = run::state_of(events);
   task.ended = state.ended;
-  for (const run::SampleState& sample : state.samples) task.samples.push_back(sample_of(sample));
+  const std::string task_sha256 = events.empty() ? "" : text_or(events.front(), "task_sha256", "");
+  for (run::SampleState& sample : state.samples) {
+    if (sample.verdict)
+      (*sample.verdict)["verdict"] = baselines.added_to(object_in(*sample.verdict, "verdict"), task_sha256);
+    task.samples.push_back(sample_of(sample));
+  }
   for (const json& event : events) {
     if (text_or(event, "kind", "") == "end") task.end_reason = text_or(event, "reason", "");
   }
@@ -45,7 +51,8 @@ Task task_of(const std::string& id, const std::vector<json>& events) {
 }  // namespace
 
 Run read_what_can_be(const run::RunDirectory& directory) {
-  Run run{asked_of(directory), {}};
+  const RunBaselines baselines(directory.folder());
+  Run run{asked_of(directory), {}, baselines.damage()};
   const std::vector<std::string> with_log = directory.tasks();
   const std::set<std::string> logged(with_log.begin(), with_log.end());
   std::size_t most_samples = 0;
@@ -55,7 +62,7 @@ Run read_what_can_be(const run::RunDirectory& directory) {
     if (logged.count(task.id) > 0) {
       Result<run::Chain> chain = directory.read_task(task.id);
       if (chain) {
-        task = task_of(task.id, chain.value().events);
+        task = task_of(task.id, chain.value().events, baselines);
       } else {
         task.damage = chain.error();
       }
@@ -73,6 +80,7 @@ Result<Run> read_run(const run::RunDirectory& directory) {
   for (const Task& task : run.tasks) {
     if (task.damage) return *task.damage;
   }
+  if (run.baselines_damage) return *run.baselines_damage;
   return run;
 }
 

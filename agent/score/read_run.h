@@ -38,12 +38,13 @@ struct Asked {
 
 struct Run {
   Asked asked;
-  std::vector<Task> tasks;  // in the manifest's order
+  std::vector<Task> tasks;                  // in the manifest's order
+  std::optional<Error> baselines_damage{};  // why the run's baselines.json is not used
 };
 
 // As much of it as can be read: never fails, a task whose log cannot be read has `damage`.
 Run read_what_can_be(const run::RunDirectory& directory);
-// All of it. Errors: a log is damaged (kParse), kIo.
+// All of it. Errors: a log or baselines.json is damaged (kParse), kIo.
 Result<Run> read_run(const run::RunDirectory& directory);
 
 }  // namespace kagent::score
