@@ -25,7 +25,7 @@ std::string others_in(const nlohmann::json& answer) {
 
 std::optional<Failure> begin(Contender& c, double deadline_s) {
   const ChildReply reply =
-      c.worker->ask({{"cmd", "time_begin"}, {"kind", c.kind}, {"seed", 42}, {"warmup", 5}}, Seconds(deadline_s));
+      c.worker->ask({{"cmd", "time_begin"}, {"kind", c.kind}, {"seed", c.seed}, {"warmup", 5}}, Seconds(deadline_s));
   c.floor_ms = number_or(reply.answer, "floor_ms", 0.0);
   c.compile_s = number_or(reply.answer, "compile_s", 0.0);
   return failure_of(*c.worker, reply, "time");

@@ -26,6 +26,7 @@ struct TimingRules {
 struct Contender {
   Child* worker = nullptr;
   std::string kind;  // eager, graphed_eager, null_plan, plan, compile, compile_reduce_overhead
+  std::int64_t seed = 42;  // of the first set of inputs
   std::vector<Burst> bursts = {};
   std::optional<Failure> failure = std::nullopt;
   double floor_ms = 0;                   // the null plan's: what no run of this task can be faster than

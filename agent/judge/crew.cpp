@@ -13,6 +13,7 @@ namespace kagent {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
+constexpr double kTimedRuns = 6;  // deadlines of one run that a request of timing has: a burst's runs
 
 }  // namespace
 
@@ -270,7 +271,11 @@ Status Crew::start_workers(const std::string& gpu) {
     for (const auto& regime : array_in(loaded.answer, "regimes")) {
       if (regime.is_string()) regimes_.insert(regime.get<std::string>());
     }
-    if (has_gpu()) deadlines_.run = std::min(deadlines_.run, run_deadline_s(loaded.answer));
+    if (has_gpu()) {
+      deadlines_.run = std::min(deadlines_.run, run_deadline_s(loaded.answer));
+      deadlines_.time = std::min(deadlines_.time, kTimedRuns * deadlines_.run);
+      deadlines_.profile = std::min(deadlines_.profile, kTimedRuns * deadlines_.run);
+    }
     return Ok{};
   });
   return Ok{};

@@ -48,9 +48,13 @@ std::string furthest(const TimesMs& candidate, const TimesMs& eager, bool slower
   return found;
 }
 
-std::variant<TimesMs, Failure> ask(Crew& crew, Child& worker, const char* kind, std::int64_t weights_seed, int rounds) {
+std::variant<TimesMs, Failure> ask(Crew& crew, Child& worker, const char* kind, const Seeds& seeds, int rounds) {
   const ChildReply reply = worker.ask(
-      {{"cmd", "time_distributions"}, {"kind", kind}, {"seed", 42}, {"weights_seed", weights_seed}, {"rounds", rounds}},
+      {{"cmd", "time_distributions"},
+       {"kind", kind},
+       {"seed", seeds.timed},
+       {"weights_seed", seeds.beyond.at(1).seed},
+       {"rounds", rounds}},
       Seconds(crew.deadlines().time));
   if (auto failure = failure_of(worker, reply, "time")) return *failure;
   TimesMs times;
@@ -102,8 +106,7 @@ std::string faster_distribution(const TimesMs& candidate, const TimesMs& eager) 
 std::optional<Failure> time_distributions(Crew& crew, Child& candidate, const Seeds& seeds, Verdict& verdict) {
   const double ms = verdict.candidate ? std::max(verdict.candidate->median_ms, 1e-3) : 1.0;
   const int rounds = std::clamp(static_cast<int>(kBudgetMs / (ms * 2 * kDistributions)), 4, 10);
-  const std::int64_t seed = seeds.beyond.at(1).seed;
-  const auto first = ask(crew, candidate, "plan", seed, rounds);
+  const auto first = ask(crew, candidate, "plan", seeds, rounds);
   if (const auto* failure = std::get_if<Failure>(&first)) return *failure;
   TimesMs times = std::get<TimesMs>(first);
   TimesMs eager;
@@ -111,7 +114,7 @@ std::optional<Failure> time_distributions(Crew& crew, Child& candidate, const Se
     return !slower_distribution(times, eager).empty() || !faster_distribution(times, eager).empty();
   };
   if (suspicious()) {  // once more; and does the reference itself depend on its data?
-    const auto second = ask(crew, candidate, "plan", seed, rounds);
+    const auto second = ask(crew, candidate, "plan", seeds, rounds);
     if (const auto* failure = std::get_if<Failure>(&second)) return *failure;
     if (std::get<TimesMs>(second).size() == times.size()) {
       // Of the two the one in which the ratio is nearer to 1.
@@ -124,7 +127,7 @@ std::optional<Failure> time_distributions(Crew& crew, Child& candidate, const Se
       if (distance(other) < distance(times)) times = other;
     }
     if (suspicious()) {
-      const auto reference = ask(crew, crew.reference(), "eager", seed, rounds);
+      const auto reference = ask(crew, crew.reference(), "eager", seeds, rounds);
       if (const auto* failure = std::get_if<Failure>(&reference)) {
         if (!crew.reference().alive()) return *failure;
       } else {

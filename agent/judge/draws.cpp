@@ -79,6 +79,7 @@ Seeds draw_seeds() {
   std::random_device source;
   std::uniform_int_distribution<std::int64_t> any(1, (std::int64_t{1} << 31) - 1);
   Seeds seeds;
+  seeds.timed = any(source);
   // Few seeds, each asked for several times: numbers of the host are slow to draw, and workers keep them.
   for (const auto& [seed, calls] : {std::pair(42, 1), std::pair(1042, 1), std::pair(1042, 3)})
     seeds.visible.push_back({seed, 1.0, calls, "as_built", "as_drawn", ""});
@@ -90,12 +91,15 @@ Seeds draw_seeds() {
   // Of the first one's seed, whose untouched call they are held against.
   for (const char* touched : kTouched)
     seeds.beyond.push_back({seeds.beyond.front().seed, 1.0, 1, touched, touched, "", "device"});
-  for (auto* group : {&seeds.visible, &seeds.hidden, &seeds.beyond}) alternate_poison(*group);
+  for (auto* group : {&seeds.visible, &seeds.hidden}) alternate_poison(*group);
+  // Run as timed runs are: what holds for these holds for what is timed.
+  for (Draw& draw : seeds.beyond) draw.poison = "timed";
   return seeds;
 }
 
 nlohmann::json to_json(const Seeds& seeds) {
   return {{"model", seeds.model},
+          {"timed", seeds.timed},
           {"visible", to_json(seeds.visible)},
           {"hidden", to_json(seeds.hidden)},
           {"beyond", to_json(seeds.beyond)}};
@@ -107,6 +111,8 @@ Result<Seeds> seeds_from_json(const nlohmann::json& json) {
   }
   Seeds seeds;
   seeds.model = json["model"].get<std::int64_t>();
+  if (!read(json, "timed", &nlohmann::json::is_number_integer, seeds.timed))
+    return Error{Code::kParse, "seeds: none of the timed inputs"};
   for (const auto& [name, group] :
        {std::pair("visible", &seeds.visible), std::pair("hidden", &seeds.hidden), std::pair("beyond", &seeds.beyond)}) {
     Result<std::vector<Draw>> draws = draws_from_json(json.value(name, nlohmann::json()));

@@ -20,7 +20,8 @@ struct Draw {
   int calls = 1;                     // calls in a row on one state
   std::string weights = "as_built";  // a regime
   std::string inputs = "as_drawn";   // a kind of inputs
-  std::string poison = "nan";        // what memory holds before it is written: "nan" or "huge"
+  // What memory holds before it is written: "nan", "huge", or "timed", what a timed run finds.
+  std::string poison = "nan";
   // Whose random numbers the inputs are: "host", as the official check draws them, or "device", where drawing is quick.
   std::string drawn_on = "host";
 };
@@ -28,6 +29,7 @@ struct Draw {
 // Seeds of one evaluation. Visible ones are fixed; the others are drawn anew for every evaluation and logged.
 struct Seeds {
   std::int64_t model = 42;
+  std::int64_t timed = 0;  // of the first set of inputs that are timed
   std::vector<Draw> visible;
   std::vector<Draw> hidden;  // official
   std::vector<Draw> beyond;

@@ -159,7 +159,7 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
     return std::nullopt;
   }
   if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;
-  if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, file, verdict); }))
+  if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, seeds, file, verdict); }))
     return failure;
   if (auto failure = timed("distributions", [&] { return time_distributions(*crew_, worker, seeds, verdict); }))
     return failure;
@@ -171,15 +171,16 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
     });
   }
   if (!verdict.faster) return std::nullopt;
-  return timed("time again", [&] { return time_winner_again(built, file, verdict); });
+  return timed("time again", [&] { return time_winner_again(built, seeds, file, verdict); });
 }
 
-std::optional<Failure> Judge::time_winner_again(const Built& built, const std::string& file, Verdict& verdict) {
+std::optional<Failure> Judge::time_winner_again(const Built& built, const Seeds& seeds, const std::string& file,
+                                                Verdict& verdict) {
   Result<Child*> fresh = crew_->new_candidate();
   if (!fresh) return Failure{"internal", "worker", fresh.error().message, std::nullopt, "", ""};
   nlohmann::json known = verdict.plan;
   if (auto failure = load(*crew_, *fresh.value(), built, known)) return failure;
-  return time_again(*crew_, *fresh.value(), settings_.timing, file, verdict);
+  return time_again(*crew_, *fresh.value(), settings_.timing, seeds, file, verdict);
 }
 
 std::optional<Failure> Judge::take_slot(Verdict& verdict) {

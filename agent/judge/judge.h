@@ -65,7 +65,8 @@ class Judge {
   std::optional<Failure> load_null_plan(const nlohmann::json& candidate_plan, Verdict& verdict);
   void add_cached_baselines(Verdict& verdict) const;
   void profile(Child& candidate, Verdict& verdict);
-  std::optional<Failure> time_winner_again(const Built& built, const std::string& exchange_file, Verdict& verdict);
+  std::optional<Failure> time_winner_again(const Built& built, const Seeds& seeds, const std::string& exchange_file,
+                                           Verdict& verdict);
 
   JudgeSettings settings_;
   std::string task_id_;

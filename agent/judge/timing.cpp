@@ -34,7 +34,17 @@ std::optional<Failure> end(Session& session, Contender& c, std::int64_t& peak_by
   return std::nullopt;
 }
 
-// A random timed run's outputs must be right too.
+Failure wrong_when_timed(const std::string& detail) {
+  return {"time",
+          "timed_output_wrong",
+          "the output of a timed run is wrong although the checked runs were right",
+          std::nullopt,
+          "",
+          detail};
+}
+
+// A random timed run's outputs must be right too, and as accurate as honest work. Accuracy is left out where the memory
+// does not suffice for it beside the timed inputs.
 std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::string& file) {
   const ChildReply kept =
       candidate.ask({{"cmd", "time_check"}, {"kind", "plan"}, {"out", file}}, Seconds(crew.deadlines().run));
@@ -50,13 +60,19 @@ std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::
                                                     {"outputs_only", true}},
                                                    Seconds(crew.deadlines().compare));
   if (auto failure = failure_of(crew.reference(), compared, "internal")) return failure;
-  if (flag_or(compared.answer, "passed", false)) return std::nullopt;
-  return Failure{"time",
-                 "timed_output_wrong",
-                 "the output of a timed run is wrong although the checked runs were right",
-                 std::nullopt,
-                 "",
-                 text_or(compared.answer, "reason", "")};
+  if (!flag_or(compared.answer, "passed", false)) return wrong_when_timed(text_or(compared.answer, "reason", ""));
+  const ChildReply examined = crew.reference().ask({{"cmd", "examine"},
+                                                    {"seed", integer_or(kept.answer, "seed", 0)},
+                                                    {"drawn_on", text_or(kept.answer, "drawn_on", "host")},
+                                                    {"file", file},
+                                                    {"outputs_only", true}},
+                                                   Seconds(crew.deadlines().compare));
+  if (auto failure = failure_of(crew.reference(), examined, "internal")) {
+    if (failure->kind == "out_of_memory" && crew.reference().alive()) return std::nullopt;
+    return failure;
+  }
+  if (flag_or(examined.answer, "passed", false)) return std::nullopt;
+  return wrong_when_timed(text_or(examined.answer, "reason", "less accurate than honest work"));
 }
 
 // Eager and the candidate in each round, the others in the first few. `ran`: who did.
@@ -99,10 +115,10 @@ std::optional<Failure> run_session(Crew& crew, Session& session, const TimingRul
   return std::nullopt;
 }
 
-Session session_of(Crew& crew, Child& candidate, const std::vector<const char*>& kinds) {
+Session session_of(Crew& crew, Child& candidate, const Seeds& seeds, const std::vector<const char*>& kinds) {
   Session session;
-  for (const char* kind : kinds) session.others.push_back(Contender{.worker = &crew.reference(), .kind = kind});
-  session.mine = Contender{.worker = &candidate, .kind = "plan"};
+  for (const char* kind : kinds) session.others.push_back(Contender{.worker = &crew.reference(), .kind = kind, .seed = seeds.timed});
+  session.mine = Contender{.worker = &candidate, .kind = "plan", .seed = seeds.timed};
   session.deadline_s = crew.deadlines().time;
   return session;
 }
@@ -160,9 +176,9 @@ nlohmann::json ratio_json(const std::optional<Ratio>& r) {
 
 }  // namespace
 
-std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules,
+std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules, const Seeds& seeds,
                                       const std::string& exchange_file, Verdict& verdict) {
-  Session session = session_of(crew, candidate, {"eager", "graphed_eager", "null_plan"});
+  Session session = session_of(crew, candidate, seeds, {"eager", "graphed_eager", "null_plan"});
   if (auto failure = run_session(crew, session, rules, 0, exchange_file)) return failure;
 
   nlohmann::json clocks = nlohmann::json::object();
@@ -194,9 +210,9 @@ std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const Timing
   return hold_floor(floor_ms, uncharged, verdict);
 }
 
-std::optional<Failure> time_again(Crew& crew, Child& candidate, const TimingRules& rules,
+std::optional<Failure> time_again(Crew& crew, Child& candidate, const TimingRules& rules, const Seeds& seeds,
                                   const std::string& exchange_file, Verdict& verdict) {
-  Session session = session_of(crew, candidate, {"eager", "null_plan"});
+  Session session = session_of(crew, candidate, seeds, {"eager", "null_plan"});
   if (auto failure = run_session(crew, session, rules, rules.min_bursts, exchange_file)) return failure;
   std::int64_t peak_bytes = 0;
   nlohmann::json clocks;

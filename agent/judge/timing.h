@@ -19,12 +19,12 @@ namespace kagent {
 // Fills verdict.candidate, verdict.baselines, verdict.faster and the rules null_plan and floor. Baselines: eager
 // (TF32), graphed_eager, null_plan; one that cannot be measured here carries a note. A failure is the candidate's
 // (stage "time") or internal.
-std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules,
+std::optional<Failure> time_candidate(Crew& crew, Child& candidate, const TimingRules& rules, const Seeds& seeds,
                                       const std::string& exchange_file, Verdict& verdict);
 
 // A winner once more, in a process that timed nothing before: of many samples the best one by luck is no winner. The
 // plan is loaded. What is lower counts; verdict.retimed holds both.
-std::optional<Failure> time_again(Crew& crew, Child& candidate, const TimingRules& rules,
+std::optional<Failure> time_again(Crew& crew, Child& candidate, const TimingRules& rules, const Seeds& seeds,
                                   const std::string& exchange_file, Verdict& verdict);
 
 }  // namespace kagent

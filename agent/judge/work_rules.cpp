@@ -4,6 +4,7 @@
 
 #include <array>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "agent/base/json_text.h"
@@ -17,10 +18,17 @@ using Seconds = std::chrono::duration<double>;
 using nlohmann::json;
 constexpr std::size_t kMostKernels = 24;  // by name; an answer has a handful
 constexpr double kLittleShare = 0.05;
+constexpr const char* kAllKernels = "*";
 constexpr int kGuardRounds = 4;  // where the first shows a difference
 
 Failure broken(const std::string& rule, const std::string& what, std::optional<int> line = std::nullopt) {
   return Failure{"rules", rule, what, line, line ? "python" : "", ""};
+}
+
+// What a kernel left unwritten may not be what an earlier run wrote there.
+Draw poisoned(Draw draw) {
+  draw.poison = "nan";
+  return draw;
 }
 
 bool repeats_bitwise(const Verdict& verdict) {
@@ -59,7 +67,7 @@ std::optional<Failure> check_guards(Crew& crew, Child& candidate, const Seeds& s
   for (int round = 0; exact && round < kGuardRounds; ++round) {
     for (const std::size_t i : {0, 1}) {
       if (auto failure =
-              run_between_guards(crew, candidate, seeds.beyond.at(1), i == 0 ? "large" : "small", file, verdict))
+              run_between_guards(crew, candidate, poisoned(seeds.beyond.at(1)), i == 0 ? "large" : "small", file, verdict))
         return failure;
       digests[i].insert(digest_of(file));
     }
@@ -95,22 +103,45 @@ Replay replay(Crew& crew, Child& candidate, const Plain& plain, const std::strin
   json request = run_request(plain.draw, file);
   request["kernel"] = kernel;
   request["stand_in"] = stand_in;
+  const bool all = kernel == kAllKernels;
   const ChildReply ran = candidate.ask(request, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) return candidate.alive() ? Replay::kDiffers : Replay::kMachine;
   if (integer_or(ran.answer, "replaced", 0) == 0) return Replay::kNothingToReplace;
-  if (plain.bitwise && !plain.digest.empty()) return digest_of(file) == plain.digest ? Replay::kSame : Replay::kDiffers;
+  if (plain.bitwise && !plain.digest.empty()) {
+    if (digest_of(file) == plain.digest) return Replay::kSame;
+    if (!all) return Replay::kDiffers;
+  }
   const ChildReply examined = ask_examine(crew, plain.draw, file);
   if (failure_of(crew.reference(), examined, "internal")) return Replay::kMachine;
-  return flag_or(examined.answer, "passed", false) ? Replay::kSame : Replay::kDiffers;
+  const bool as_right = flag_or(examined.answer, "passed", false) && !flag_or(examined.answer, "vacuous", false);
+  return as_right ? Replay::kSame : Replay::kDiffers;
+}
+
+// All kernels at once: those that undo each other, or that move a result by an ulp, do no work either.
+std::optional<Failure> check_together(Crew& crew, Child& candidate, const Plain& plain, const std::string& file,
+                                      Verdict& verdict) {
+  for (const auto& [stand_in, rule, what] :
+       {std::tuple{"nothing", "ghost", "without any of the answer's kernels the result is the same, or as accurate"},
+        std::tuple{"copy", "bypass",
+                   "with copies in place of all of the answer's kernels the result is the same, or as accurate"}}) {
+    const Replay seen = replay(crew, candidate, plain, kAllKernels, stand_in, file);
+    if (seen == Replay::kMachine)
+      return Failure{"internal", "worker", "a run without the answer's kernels ended a worker", std::nullopt, "", ""};
+    if (seen != Replay::kSame) continue;
+    verdict.record(rule, RuleOutcome::kFail, what, nullptr);
+    return broken(rule, what);
+  }
+  return std::nullopt;
 }
 
 std::optional<Failure> check_replays(Crew& crew, Child& candidate, const Built& built, const Seeds& seeds,
                                      const std::string& file, Verdict& verdict) {
   // Weights that are neither 0 nor 1: a kernel that scales by a fresh gamma does nothing otherwise.
-  Plain plain{seeds.beyond.at(1), "", repeats_bitwise(verdict)};
+  Plain plain{poisoned(seeds.beyond.at(1)), "", repeats_bitwise(verdict)};
   const ChildReply ran = candidate.ask(run_request(plain.draw, file), Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, ran, "run")) return failure;
   plain.digest = digest_of(file);
+  if (auto failure = check_together(crew, candidate, plain, file, verdict)) return failure;
 
   std::vector<std::string> ghosts;
   std::vector<std::string> copies;

@@ -76,6 +76,7 @@ Result<LoggedSeeds> seeds_of(const json& logged) {
     return Error{Code::kParse, "the log has no seeds of this sample"};
   LoggedSeeds out{draw_seeds(), 0};
   out.seeds.model = integer_or(logged, "model", out.seeds.model);
+  out.seeds.timed = integer_or(logged, "timed", out.seeds.timed);
   for (const auto& [name, group] : {std::pair("visible", &out.seeds.visible), std::pair("hidden", &out.seeds.hidden),
                                     std::pair("beyond", &out.seeds.beyond)}) {
     out.drawn_anew += give_seeds(array_in(logged, name), *group);

@@ -33,16 +33,21 @@ class ReadOnly:
         return torch.stack(hashes) if hashes else None
 
 
-def _weighted_sum(tensor: torch.Tensor, seed: int) -> torch.Tensor:
-    """Sum of bits times weights, modulo 2^64."""
+def bits(tensor: torch.Tensor) -> torch.Tensor:
+    """Of its elements in order, as flat integers."""
     tensor = tensor.detach()
     tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-    bits = tensor.contiguous().view(_BITS[tensor.element_size()]).reshape(-1)
-    generator = torch.Generator(bits.device).manual_seed(seed)
-    weights = torch.empty(min(bits.numel(), _CHUNK), dtype=torch.int64, device=bits.device)
-    total = torch.zeros((), dtype=torch.int64, device=bits.device)
-    for begin in range(0, bits.numel(), _CHUNK):
-        part = bits[begin:begin + _CHUNK].to(torch.int64)
+    return tensor.contiguous().view(_BITS[tensor.element_size()]).reshape(-1)
+
+
+def _weighted_sum(tensor: torch.Tensor, seed: int) -> torch.Tensor:
+    """Sum of bits times weights, modulo 2^64."""
+    words = bits(tensor)
+    generator = torch.Generator(words.device).manual_seed(seed)
+    weights = torch.empty(min(words.numel(), _CHUNK), dtype=torch.int64, device=words.device)
+    total = torch.zeros((), dtype=torch.int64, device=words.device)
+    for begin in range(0, words.numel(), _CHUNK):
+        part = words[begin:begin + _CHUNK].to(torch.int64)
         total += (part * weights[:part.numel()].random_(-2**63, 2**63 - 1, generator=generator)).sum()
     weights.zero_()
     return total

@@ -192,7 +192,7 @@ EmulatedLaunch::EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& k
   launch_.cooperative = launch.cooperative ? 1 : 0;
 }
 
-void EmulatedLaunch::run(const std::vector<at::Tensor>& environment) {
+void EmulatedLaunch::run(const std::vector<at::Tensor>& environment, bool last_first) {
   std::vector<EmulatedProgram::Argument> arguments;
   std::vector<EmulatedProgram::Piece> pieces;
   std::map<const void*, std::size_t> known;  // by storage
@@ -211,7 +211,9 @@ void EmulatedLaunch::run(const std::vector<at::Tensor>& environment) {
     }
     arguments.push_back(std::move(argument));
   }
-  program_->launch(launch_, arguments, pieces, kernel_, line_);
+  emulate::Launch launch = launch_;
+  launch.last_first = last_first ? 1 : 0;
+  program_->launch(launch, arguments, pieces, kernel_, line_);
 }
 
 }  // namespace kagent::execute

@@ -72,7 +72,8 @@ class EmulatedLaunch {
  public:
   EmulatedLaunch(const plan::Launch& launch, const plan::Kernel& kernel, EmulatedProgram& program,
                  std::optional<int> line);
-  void run(const std::vector<at::Tensor>& environment);
+  // `last_first`: blocks begin in the opposite order.
+  void run(const std::vector<at::Tensor>& environment, bool last_first);
 
  private:
   EmulatedProgram* program_;

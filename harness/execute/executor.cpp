@@ -10,8 +10,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
 #include <set>
 
@@ -47,6 +45,18 @@ class Precision {
 void leaves(const plan::Tree& tree, std::vector<TensorId>& out) {
   if (tree.kind == plan::Tree::Kind::kTensor) out.push_back(tree.tensor);
   for (const auto& [key, child] : tree.children) leaves(child, out);
+}
+
+// As 32-bit words from its begin to its end.
+void fill_storage(const c10::Storage& storage, std::uint32_t word) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  char* begin = static_cast<char*>(storage.mutable_data());
+  const auto part = [&](std::int64_t at, std::int64_t count, c10::ScalarType type) {
+    return at::from_blob(begin + at, {count}, at::TensorOptions().dtype(type).device(storage.device()));
+  };
+  if (bytes >= 4) part(0, bytes / 4, c10::kInt).fill_(static_cast<std::int32_t>(word));
+  for (std::int64_t at = bytes / 4 * 4; at < bytes; ++at)
+    part(at, 1, c10::kByte).fill_(static_cast<std::int64_t>(word >> (8 * (at % 4)) & 0xff));
 }
 
 at::Tensor constant_tensor(const plan::Tensor& t, const std::string& bytes, const c10::Device& device) {
@@ -159,18 +169,7 @@ void Executor::bind(const std::vector<at::Tensor>& parameters, const std::vector
 
 void Executor::poison(const OperatorCall& call) {
   if (poison_ == Poison::kOff || !call.makes_scratch()) return;
-  for (const TensorId id : call.makes) {
-    at::Tensor& t = environment_[index(id)];
-    if (t.is_floating_point()) {
-      t.fill_(poison_ == Poison::kNan         ? std::numeric_limits<double>::quiet_NaN()
-              : t.scalar_type() == c10::kHalf ? 60000.0
-                                              : std::ldexp(1.0, 100));
-    } else if (t.scalar_type() == c10::kBool) {
-      t.fill_(poison_ == Poison::kHuge);  // either may be what a kernel hopes for
-    } else {
-      t.fill_(0x5f);
-    }
-  }
+  for (const TensorId id : call.makes) fill_storage(environment_[index(id)].storage(), word_of(poison_));
 }
 
 void Executor::run_steps(std::vector<Work>& steps, const std::vector<std::vector<TensorId>>& drop_after,
@@ -185,7 +184,7 @@ void Executor::run_steps(std::vector<Work>& steps, const std::vector<std::vector
       poison(*call);
       if (guards_ != nullptr) guard(*call, plan_.forward[i].line);
     } else if (auto* emulated = std::get_if<EmulatedLaunch>(&steps[i])) {
-      emulated->run(environment_);
+      emulated->run(environment_, disturbed_);
     } else {
       std::get<PreparedLaunch>(steps[i]).run(stream, [this](TensorId id) { return address(id); });
     }
@@ -203,11 +202,12 @@ void Executor::run_stand_in(std::size_t step) {
 
 int Executor::set_stand_in(const std::string& kernel, StandIn stand_in) {
   stand_ins_.clear();
+  const bool all = kernel == kAllKernels;
   for (std::size_t i = 0; i < plan_.forward.size() && stand_in != StandIn::kNone; ++i) {
     const auto* launch = std::get_if<plan::Launch>(&plan_.forward[i].what);
-    if (launch == nullptr || launch->kernel != kernel) continue;
+    if (launch == nullptr || (launch->kernel != kernel && !all)) continue;
     auto copies = stand_in == StandIn::kCopy ? copies_of(*launch, plan_, kernels_) : Copies();
-    if (stand_in == StandIn::kNothing || !copies.empty()) stand_ins_[i] = std::move(copies);
+    if (stand_in == StandIn::kNothing || all || !copies.empty()) stand_ins_[i] = std::move(copies);
   }
   return static_cast<int>(stand_ins_.size());
 }
@@ -246,7 +246,19 @@ std::vector<at::Tensor> Executor::run_guarded(const std::vector<at::Tensor>& inp
 
 std::vector<at::Tensor> Executor::prepared() const {
   std::vector<at::Tensor> out;
-  for (const TensorId id : lifetimes_.kept) out.push_back(environment_[index(id)]);
+  std::set<const void*> seen;
+  for (const TensorId id : lifetimes_.kept) {
+    const at::Tensor& made = environment_[index(id)];
+    const TensorId root = plan_.tensors[index(id)].storage;
+    const auto& kept = lifetimes_.kept;
+    const bool own = !lasting_[index(root)] || std::find(kept.begin(), kept.end(), root) != kept.end();
+    if (!own) {  // a view of a parameter, a buffer or a constant
+      out.push_back(made);
+    } else if (seen.insert(made.storage().unsafeGetStorageImpl()).second) {
+      const auto bytes = static_cast<std::int64_t>(made.storage().nbytes());
+      out.push_back(made.as_strided({bytes / made.element_size()}, {1}, 0));
+    }
+  }
   return out;
 }
 
@@ -290,7 +302,7 @@ void Executor::scrub(Poison poison) {
   if (!device_.is_cuda()) return;
   C10_CUDA_CHECK(cudaDeviceSynchronize());
   if (!scrub_) scrub_ = std::make_unique<Scrub>(device_, module_ ? module_->local_bytes() : 0);
-  const std::uint32_t word = poison == Poison::kHuge ? 0x71800000 : 0x7fc00000;  // 2^100 or NaN, as float32
+  const std::uint32_t word = word_of(poison);
   const CUstream stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
   if (graph_) graph_->scrub(word, stream);
   fill_free_memory(device_, word, stream);

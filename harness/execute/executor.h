@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,11 +30,16 @@
 
 namespace kagent::execute {
 
-enum class Poison {
-  kOff,   // timed runs
-  kNan,   // floats NaN, integers 0x5f5f...
-  kHuge,  // floats 2^100 (fmaxf hides NaN), integers 0x5f5f...
-};
+// What memory holds before it is written.
+enum class Poison { kOff, kNan, kHuge };  // off: timed runs, which are scrubbed instead
+
+// The 32-bit word that memory is filled with: NaN or a huge number (fmaxf hides NaN) to all of float32, float64, float16
+// and bfloat16. The same whatever a tensor's type, and in poisoned and in scrubbed runs: a kernel that looks must not
+// tell one from the other.
+constexpr std::uint32_t word_of(Poison poison) { return poison == Poison::kHuge ? 0x7b7b7b7b : 0x7fff7fff; }
+
+// Stands for all kernels of the answer in set_stand_in.
+inline constexpr const char* kAllKernels = "*";
 
 struct Counts {
   int copied_results = 0;  // results copied into planned strides in the last run of all steps
@@ -69,14 +75,16 @@ class Executor {
   // Before a run, on a GPU: nothing of an earlier run is left where this one could read it but what the caller holds
   // (inputs, parameters, state, what prepare made); not kOff. Throws RunError.
   void scrub(Poison poison);
-  // Whether half of the GPU's multiprocessors are slowed down while the runs that follow begin.
+  // Whether half of the GPU's multiprocessors are slowed down while the runs that follow begin; where kernels are
+  // emulated, their blocks begin in the opposite order.
   void set_disturbed(bool on) { disturbed_ = on; }
-  // For the runs that follow, without a graph. Returns how many launches of forward it stands in for; with kCopy those
-  // that have an argument to copy from.
+  // For the runs that follow, without a graph, in place of one kernel's launches or of kAllKernels'. Returns how many
+  // launches of forward it stands in for; with kCopy those that have an argument to copy from (of all kernels', the
+  // others do nothing).
   int set_stand_in(const std::string& kernel, StandIn stand_in);
   // One run without a graph between guard regions that hold `fill`. Throws RunError(out_of_bounds).
   std::vector<at::Tensor> run_guarded(const std::vector<at::Tensor>& inputs, GuardFill fill);
-  // What prepare made and forward may read.
+  // What prepare made and forward can reach: all of the memory that its tensors lie in, as flat tensors.
   [[nodiscard]] std::vector<at::Tensor> prepared() const;
   // The plan's constants: like what prepare made, forward may not write to them.
   [[nodiscard]] std::vector<at::Tensor> constants() const;

@@ -4,7 +4,6 @@ given input sets."""
 from __future__ import annotations
 
 import contextlib
-import random
 from typing import Any, Callable, ContextManager, Protocol
 
 import torch
@@ -124,7 +123,7 @@ class GraphedEager:
 
 class Plan:
     def __init__(self, plan: LoadedPlan):
-        self._plan, self._random = plan, random.SystemRandom()
+        self._plan = plan
 
     def mode(self) -> ContextManager[Any]:
         return contextlib.nullcontext()  # the executor sets the plan's own flags
@@ -143,7 +142,7 @@ class Plan:
 
     def clear(self) -> None:
         if not self._plan.reference:
-            self._plan.scrub(self._random.choice(("nan", "huge")))
+            self._plan.scrub_at_random()
 
     def run(self, index: int) -> Any:
         return self._plan.run(self._sets[index])

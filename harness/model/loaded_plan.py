@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
 from typing import Any
 
@@ -44,6 +45,7 @@ class LoadedPlan:
                             [state.live[name] for name, _ in plan["buffers"]],
                             [state.live[name] for name, _ in plan["state"]])
         self._device = device
+        self._random = random.SystemRandom()
         self._run = self._executor.run  # looking a method of torch's classes up takes as long as a small plan
         self.prepare_ms = self.prepare()
 
@@ -57,7 +59,7 @@ class LoadedPlan:
         return self._executor.run_guarded(tensors_of(inputs), fill)
 
     def prepared(self) -> list[torch.Tensor]:
-        """What prepare made and forward may read."""
+        """What prepare made and forward can reach: all of the memory that its tensors lie in, not only what they show of it."""
         return self._executor.prepared()
 
     def read_only(self) -> dict[str, torch.Tensor]:
@@ -66,7 +68,7 @@ class LoadedPlan:
         return made | {f"constant {i}": tensor for i, tensor in enumerate(self._executor.constants())}
 
     def set_stand_in(self, kernel: str, what: str) -> int:
-        """Puts "nothing" or a "copy" of an argument in place of a kernel's launches, for the runs that follow; "none" ends
+        """Puts "nothing" or a "copy" of an argument in place of a kernel's launches, or of all ("*"), for the runs that follow; "none" ends
         it. Returns how many launches."""
         return self._executor.set_stand_in(kernel, what)
 
@@ -80,15 +82,21 @@ class LoadedPlan:
         self._executor.set_graph(on)
 
     def set_poison(self, pattern: str) -> None:
-        """What scratch and outputs hold before they are written: "off", "nan" or "huge". On a GPU everything else that an
-        earlier run may have left is cleared, too."""
-        self._executor.set_poison(pattern)
-        if pattern != "off":
+        """What scratch and outputs hold before they are written: "nan" or "huge"; "timed": whatever was there, as in a timed run; "off".
+        On a GPU, but for "off", everything else that an earlier run may have left is cleared, too."""
+        self._executor.set_poison("off" if pattern == "timed" else pattern)
+        if pattern == "timed":
+            self.scrub_at_random()
+        elif pattern != "off":
             self.scrub(pattern)
 
+    def scrub_at_random(self) -> None:
+        """Before a timed run, and before one that shall not differ from it."""
+        self.scrub(self._random.choice(("nan", "huge")))
+
     def set_disturbed(self, on: bool) -> None:
-        """Whether, on a GPU, half of the multiprocessors are slowed down while the runs that follow begin: blocks that race come in
-        other orders."""
+        """Whether, on a GPU, half of the multiprocessors are slowed down while the runs that follow begin (emulated: the last block
+        begins first): blocks that race come in other orders."""
         self._executor.set_disturbed(on)
 
     def scrub(self, pattern: str) -> None:

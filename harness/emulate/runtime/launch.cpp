@@ -26,6 +26,7 @@ struct Pool {
   std::uint64_t blocks = 0;
   std::uint64_t next = 0;
   std::uint64_t finished = 0;
+  bool one_by_one = false;  // a block begins when the one before it has ended
   // The grid's barrier.
   std::condition_variable met;
   std::uint64_t arrived = 0;
@@ -42,13 +43,15 @@ Pool& pool() {
   Pool& p = pool();
   std::unique_lock lock(p.mutex);
   for (;;) {
-    p.work.wait(lock, [&] { return p.next < p.blocks; });
-    const std::uint64_t index = p.next++;
+    p.work.wait(lock, [&] { return p.next < p.blocks && (!p.one_by_one || p.next == p.finished); });
+    const std::uint64_t nth = p.next++;
+    const std::uint64_t index = p.launch.last_first != 0 ? p.blocks - 1 - nth : nth;
     const Kernel* kernel = p.kernel;
     lock.unlock();
     block.run(*kernel, p.launch, p.arguments, index);
     lock.lock();
     if (++p.finished == p.blocks || p.finished % 64 == 0) p.progress.notify_all();
+    if (p.one_by_one) p.work.notify_one();
   }
 }
 
@@ -85,6 +88,7 @@ void run_launch(const Kernel& kernel, const Launch& launch, void** arguments) {
   p.arguments = arguments;
   p.next = p.finished = p.arrived = 0;
   p.blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  p.one_by_one = launch.last_first != 0 && launch.cooperative == 0;
   const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
   need_threads(p, launch.cooperative != 0 ? p.blocks : std::min(p.blocks, cores));
   p.work.notify_all();
@@ -92,6 +96,7 @@ void run_launch(const Kernel& kernel, const Launch& launch, void** arguments) {
     const std::uint64_t before = p.finished;
     p.progress.wait_for(lock, kPatience);
     if (p.finished == before && p.next < p.blocks) {  // do those that run wait for those that have not begun?
+      p.one_by_one = false;
       need_threads(p, p.threads + std::min<std::uint64_t>(p.blocks - p.next, 128));
       p.work.notify_all();
     }
