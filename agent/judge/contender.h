@@ -25,7 +25,7 @@ struct TimingRules {
 
 struct Contender {
   Child* worker = nullptr;
-  std::string kind;  // eager, graphed_eager, null_plan, plan, compile, compile_reduce_overhead
+  std::string kind;        // eager, graphed_eager, null_plan, plan, compile, compile_reduce_overhead
   std::int64_t seed = 42;  // of the first set of inputs
   std::vector<Burst> bursts = {};
   std::optional<Failure> failure = std::nullopt;

@@ -15,9 +15,9 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kRatio = 1.2;
 // An honest answer read 1.4 on an H200: other weights come with a prepare and a captured graph of their own.
 constexpr double kRedrawnRatio = 2.0;
-constexpr double kLeastMs = 0.005;
-constexpr double kBudgetMs = 500;  // of the candidate's own time, a measurement
-constexpr int kDistributions = 4;  // two sets of inputs each
+constexpr double kLeastMs = 0.010;  // honest kernels of 25 us read 7 us apart on an H200
+constexpr double kBudgetMs = 500;   // of the candidate's own time, a measurement
+constexpr int kDistributions = 4;   // two sets of inputs each
 
 double time_of(const TimesMs& times, const std::string& name) {
   const auto at = times.find(name);
@@ -49,13 +49,12 @@ std::string furthest(const TimesMs& candidate, const TimesMs& eager, bool slower
 }
 
 std::variant<TimesMs, Failure> ask(Crew& crew, Child& worker, const char* kind, const Seeds& seeds, int rounds) {
-  const ChildReply reply = worker.ask(
-      {{"cmd", "time_distributions"},
-       {"kind", kind},
-       {"seed", seeds.timed},
-       {"weights_seed", seeds.beyond.at(1).seed},
-       {"rounds", rounds}},
-      Seconds(crew.deadlines().time));
+  const ChildReply reply = worker.ask({{"cmd", "time_distributions"},
+                                       {"kind", kind},
+                                       {"seed", seeds.timed},
+                                       {"weights_seed", seeds.beyond.at(1).seed},
+                                       {"rounds", rounds}},
+                                      Seconds(crew.deadlines().time));
   if (auto failure = failure_of(worker, reply, "time")) return *failure;
   TimesMs times;
   const nlohmann::json ms = object_in(reply.answer, "ms");

@@ -15,8 +15,8 @@ namespace kagent {
 
 using TimesMs = std::map<std::string, double>;  // by distribution: x1 (what is timed), x3, x0.01, x-1, redrawn
 
-// The distribution whose time is furthest above x1's: by more than a fifth, by more than 5 us, and by a fifth more than
-// eager's own time grows. Noise of medians and clocks that follow the data stay below (docs/rules.md). "": none.
+// The distribution whose time is furthest above x1's: by more than a fifth, by more than 10 us, and by a fifth more
+// than eager's own time grows. Noise of medians and clocks that follow the data stay below (docs/rules.md). "": none.
 // `eager` may be empty: not measured.
 std::string slower_distribution(const TimesMs& candidate, const TimesMs& eager);
 // The same for one that is as much faster than x1.

@@ -159,7 +159,8 @@ std::optional<Failure> Judge::stages(const Program& program, const Seeds& seeds,
     return std::nullopt;
   }
   if (auto failure = timed("null plan", [&] { return load_null_plan(verdict.plan, verdict); })) return failure;
-  if (auto failure = timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, seeds, file, verdict); }))
+  if (auto failure =
+          timed("time", [&] { return time_candidate(*crew_, worker, settings_.timing, seeds, file, verdict); }))
     return failure;
   if (auto failure = timed("distributions", [&] { return time_distributions(*crew_, worker, seeds, verdict); }))
     return failure;

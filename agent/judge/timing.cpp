@@ -117,7 +117,8 @@ std::optional<Failure> run_session(Crew& crew, Session& session, const TimingRul
 
 Session session_of(Crew& crew, Child& candidate, const Seeds& seeds, const std::vector<const char*>& kinds) {
   Session session;
-  for (const char* kind : kinds) session.others.push_back(Contender{.worker = &crew.reference(), .kind = kind, .seed = seeds.timed});
+  for (const char* kind : kinds)
+    session.others.push_back(Contender{.worker = &crew.reference(), .kind = kind, .seed = seeds.timed});
   session.mine = Contender{.worker = &candidate, .kind = "plan", .seed = seeds.timed};
   session.deadline_s = crew.deadlines().time;
   return session;

@@ -66,8 +66,8 @@ std::optional<Failure> check_guards(Crew& crew, Child& candidate, const Seeds& s
   std::array<std::set<std::string>, 2> digests;  // of runs between large and between small numbers
   for (int round = 0; exact && round < kGuardRounds; ++round) {
     for (const std::size_t i : {0, 1}) {
-      if (auto failure =
-              run_between_guards(crew, candidate, poisoned(seeds.beyond.at(1)), i == 0 ? "large" : "small", file, verdict))
+      if (auto failure = run_between_guards(crew, candidate, poisoned(seeds.beyond.at(1)), i == 0 ? "large" : "small",
+                                            file, verdict))
         return failure;
       digests[i].insert(digest_of(file));
     }

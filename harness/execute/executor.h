@@ -33,9 +33,9 @@ namespace kagent::execute {
 // What memory holds before it is written.
 enum class Poison { kOff, kNan, kHuge };  // off: timed runs, which are scrubbed instead
 
-// The 32-bit word that memory is filled with: NaN or a huge number (fmaxf hides NaN) to all of float32, float64, float16
-// and bfloat16. The same whatever a tensor's type, and in poisoned and in scrubbed runs: a kernel that looks must not
-// tell one from the other.
+// The 32-bit word that memory is filled with: NaN or a huge number (fmaxf hides NaN) to all of float32, float64,
+// float16 and bfloat16. The same whatever a tensor's type, and in poisoned and in scrubbed runs: a kernel that looks
+// must not tell one from the other.
 constexpr std::uint32_t word_of(Poison poison) { return poison == Poison::kHuge ? 0x7b7b7b7b : 0x7fff7fff; }
 
 // Stands for all kernels of the answer in set_stand_in.

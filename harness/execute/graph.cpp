@@ -51,7 +51,12 @@ bool Graph::library_touches(TensorId root) const {
 
 void Graph::decide() {
   const auto& table = executor_.plan_.tensors;
-  for (const TensorId id : executor_.inputs_) patch_input_.push_back(!library_touches(id));
+  for (const TensorId id : executor_.inputs_) {
+    // Of an input that is returned, or a view of it, the copy out must read what this call gave.
+    const bool returned = std::any_of(executor_.outputs_.begin(), executor_.outputs_.end(),
+                                      [&](TensorId output) { return table[index(output)].storage == id; });
+    patch_input_.push_back(!returned && !library_touches(id));
+  }
   for (std::size_t i = 0; i < executor_.outputs_.size(); ++i) {
     const TensorId root = table[index(executor_.outputs_[i])].storage;
     // Scratch of this call that only launches write, returned once.

@@ -21,7 +21,7 @@ struct Launch {
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
   std::uint32_t cooperative = 0;
-  std::uint32_t last_first = 0;  // blocks run one after another, the last one first
+  std::uint32_t last_first = 0;    // blocks run one after another, the last one first
   std::uint64_t shared_bytes = 0;  // dynamic
   std::uint32_t arguments = 0;     // each: its size (uint32), its bytes
   std::uint32_t ranges = 0;

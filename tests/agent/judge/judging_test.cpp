@@ -275,8 +275,8 @@ TEST_F(Judging, ADamagedEntryIsNamedAndTheVerdictStands) {
 
 TEST(DistributionTiming, SmallAndShortDifferencesAreNoise) {
   EXPECT_EQ(slower_distribution({{"x1", 1.0}, {"x3", 1.19}}, {}), "");
-  EXPECT_EQ(slower_distribution({{"x1", 0.010}, {"x3", 0.0149}}, {}), "");  // under 5 us
-  EXPECT_EQ(slower_distribution({{"x1", 0.010}, {"x3", 0.0151}}, {}), "x3");
+  EXPECT_EQ(slower_distribution({{"x1", 0.025}, {"x3", 0.0349}}, {}), "");  // under 10 us
+  EXPECT_EQ(slower_distribution({{"x1", 0.025}, {"x3", 0.0351}}, {}), "x3");
   EXPECT_EQ(slower_distribution({{"x1", 1.0}, {"x3", 1.3}, {"redrawn", 1.6}}, {}), "x3");
   EXPECT_EQ(slower_distribution({{"x1", 1.0}, {"redrawn", 1.9}}, {}), "");  // a graph and a prepare of its own
   EXPECT_EQ(slower_distribution({{"x1", 1.0}, {"x3", 1.3}, {"redrawn", 2.6}}, {}), "redrawn");

@@ -171,7 +171,9 @@ TEST(Executor, ScratchIsPoisoned) {
   e->set_poison(Poison::kNan);
   EXPECT_TRUE(e->run({x}).at(0).isnan().all().item<bool>());
   e->set_poison(Poison::kHuge);
-  EXPECT_TRUE(e->run({x}).at(0).eq(std::ldexp(1.0, 100)).all().item<bool>());
+  const at::Tensor huge = e->run({x}).at(0);
+  EXPECT_TRUE(huge.gt(1e36).all().item<bool>());
+  EXPECT_TRUE(huge.isfinite().all().item<bool>());
 }
 
 TEST(Executor, LaunchesNeedAGpu) {
