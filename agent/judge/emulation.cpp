@@ -10,7 +10,9 @@ constexpr double kLaunchDeadlineS = 60;
 
 }  // namespace
 
-bool undecided_by_emulation(const std::string& kind) { return kind == "not_emulable" || kind == "hang"; }
+bool undecided_by_emulation(const std::string& kind) {
+  return kind == "not_emulable" || kind == "hang" || kind == "only_rounding";
+}
 
 bool says_nothing(const Crew& crew, const Failure& failure) {
   return failure.stage == "internal" || (crew.emulates() && undecided_by_emulation(failure.kind));

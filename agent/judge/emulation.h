@@ -15,7 +15,8 @@ namespace kagent {
 std::optional<Failure> build_emulated(Crew& crew, const Program& program, bool checking, Verdict& verdict,
                                       Built& built);
 
-// Kinds of failure that say nothing about an answer where kernels are emulated: the CPU cannot do it, or not in time.
+// Kinds of failure that say nothing about an answer where kernels are emulated: the CPU cannot do it, or not in time,
+// or the difference is the CPU's own rounding.
 bool undecided_by_emulation(const std::string& kind);
 
 // A failure that says nothing about the answer: kagent's or the machine's own, or such a kind.

@@ -45,6 +45,7 @@ def main():
             state["repeats"] = state.get("repeats", 0) + (request["seed"] == world.get("seed") and "guards" not in request)
             results = world.get("results", ["right"])
             nth = results[state["repeats"] % len(results)] if request["seed"] == world.get("seed") else "right"
+            nth = world.get("all_results", nth)
             written(request["out"], nth + request.get("stand_in", "") + request.get("kernel", ""))
             return {"ok": True, "replaced": 1}
         if cmd == "compare": return {"ok": True, "passed": "far" not in open(request["file"]).read()}
@@ -92,6 +93,7 @@ class Judging : public ::testing::Test {
     installation.compiler = folder_ + "/compile";
     JudgeSettings settings;
     settings.crew.gpu = "test-" + std::to_string(::getpid());
+    settings.crew.backend = backend_;
     settings.crew.task_file = folder_ + "/task.py";
     installation.cache = folder_ + "/cache";
     settings.all_rules = true;
@@ -122,8 +124,19 @@ class Judging : public ::testing::Test {
     return verdict.outcome == Outcome::kAccepted ? "accepted" : verdict.failure ? verdict.failure->reason : "?";
   }
 
+  std::string backend_ = "cuda";
   std::string folder_ = (fs::temp_directory_path() / ("kagent-judging-" + std::to_string(::getpid()))).string();
 };
+
+TEST_F(Judging, WhatIsOffByRoundingAloneIsUndecidedWhereItIsEmulated) {
+  const json far = {{"all_results", "far"}};
+  EXPECT_EQ(judge(far).outcome, Outcome::kRejected);
+  backend_ = "emulate";
+  const Verdict emulated = judge(far);
+  EXPECT_EQ(emulated.outcome, Outcome::kUndecided);
+  EXPECT_EQ(emulated.failure->kind, "only_rounding");
+  EXPECT_EQ(judge({{"all_results", "far and wrong"}}).outcome, Outcome::kRejected);
+}
 
 TEST_F(Judging, AWinnerIsTimedAgainInAFreshProcess) {
   const Verdict verdict = judge(json::object());

@@ -1,6 +1,7 @@
 #include "agent/score/run_baselines.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -34,7 +35,7 @@ class BaselinesOfARun : public ::testing::Test {
             {"baselines", {{"eager", timed(5, true)}, {"compile", timed(3, false)}}}};
   }
 
-  const std::string folder_ = ::testing::TempDir() + "kagent-run-baselines";
+  const std::string folder_ = ::testing::TempDir() + "kagent-run-baselines-" + std::to_string(::getpid());
   const json environment_ = {{"torch", "2.11.0"}, {"cudnn", 9}, {"device", {{"name", "H200"}, {"driver", "580"}}}};
   const json verdict_ = {{"environment", environment_},
                          {"candidate", {{"ms", {{"mean", 2.0}}}}},
