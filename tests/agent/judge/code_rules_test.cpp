@@ -116,7 +116,7 @@ TEST(Rules, TheLaterWordStands) {
   const json out = to_json(v);
   EXPECT_EQ(out["rules"][0]["outcome"], "fail");
   EXPECT_EQ(out["rules"][0]["what"], "second");
-  EXPECT_EQ(out["rules"][0]["version"], 1);
+  EXPECT_EQ(out["rules"][0]["version"], find_rule("ghost")->version);
 }
 
 TEST(CustomShare, IsThatOfTheAnswersOwnLaunches) {
