@@ -139,7 +139,7 @@ TEST(Report, FailsWithoutARecordWhateverTheJudgesSay) {
   rules.erase(3);
   EXPECT_EQ(report_of(clean, rules).exit_code(), 1);
   EXPECT_EQ(report_of(clean, nullptr).exit_code(), 1);
-  EXPECT_THAT(to_text(report_of(clean, nullptr)), HasSubstr("no record of rules"));
+  EXPECT_THAT(to_text(report_of(clean, nullptr)), HasSubstr("judge the answer anew in a new run"));
 }
 
 TEST(Report, NamesAnEmulatedVerdict) {

@@ -45,8 +45,8 @@ def main():
             state["repeats"] = state.get("repeats", 0) + (request["seed"] == world.get("seed") and "guards" not in request)
             results = world.get("results", ["right"])
             nth = results[state["repeats"] % len(results)] if request["seed"] == world.get("seed") else "right"
-            nth = world.get("all_results", nth)
-            written(request["out"], nth + request.get("stand_in", "") + request.get("kernel", ""))
+            together = request.get("kernel") == "*" and world.get("idle") == request["stand_in"]
+            written(request["out"], "an ulp off" if together else nth + request.get("stand_in", "") + request.get("kernel", ""))
             return {"ok": True, "replaced": 1}
         if cmd == "compare": return {"ok": True, "passed": "far" not in open(request["file"]).read()}
         if cmd == "examine": return {"ok": True, "passed": judged(request), "reason": "less accurate", "sensitive": True}
@@ -54,6 +54,7 @@ def main():
         if cmd == "time_begin":
             if request["kind"] == "null_plan" and world.get("no_null_plan"):
                 return {"ok": False, "error": {"stage": "internal", "kind": "x", "message": "no plan"}}
+            if request["seed"] != world["timed_seed"]: return {"ok": False, "error": {"stage": "time", "kind": "other_seed", "message": ""}}
             return {"ok": True, "floor_ms": world.get("floor_ms", 0)}
         if cmd == "time_burst":
             state["bursts"] += 1
@@ -62,7 +63,7 @@ def main():
             return {"ok": True, "ms": [ms * (1 + 0.001 * (i % 3)) for i in range(request["count"])],
                     "slowed_by": ["thermal_hardware"] if slow else []}
         if cmd == "time_check":
-            written(request["out"], "right")
+            written(request["out"], world.get("timed", "right"))
             return {"ok": True, "seed": 1, "scale": 1.0, "calls": 1}
         if cmd == "time_distributions":
             return {"ok": True, "ms": world.get("distributions", {}).get(request["kind"], {"x1": 1, "x3": 1})}
@@ -85,6 +86,7 @@ class Judging : public ::testing::Test {
   Verdict judge(json world) const {
     const Seeds seeds = draw_seeds();
     world["seed"] = seeds.hidden.front().seed;
+    world["timed_seed"] = seeds.timed;
     put("harness/world", world.dump());
     fs::remove(folder_ + "/harness/candidates");
     Installation installation;
@@ -178,6 +180,21 @@ TEST_F(Judging, ATimeBelowTheFloorIsAnAlarm) {
   EXPECT_EQ(verdict.failure->kind, "floor");
   EXPECT_EQ(outcome(verdict, "floor"), RuleOutcome::kFail);
   EXPECT_EQ(accepted(judge({{"floor_ms", 0.9}})), "accepted");
+}
+
+TEST_F(Judging, ATimedRunLessAccurateThanHonestWorkIsCaught) {
+  const Verdict verdict = judge({{"timed", "wrong"}});  // within the official tolerance
+  ASSERT_TRUE(verdict.failure);
+  EXPECT_EQ(verdict.failure->kind, "timed_output_wrong");
+  EXPECT_EQ(verdict.failure->detail, "less accurate");
+}
+
+TEST_F(Judging, KernelsWhoseAbsenceLeavesTheResultAsRightDoNoWork) {
+  for (const auto& [idle, caught_by] : {std::pair("nothing", "ghost"), std::pair("copy", "bypass")}) {
+    const Verdict verdict = judge({{"idle", idle}});
+    EXPECT_EQ(verdict.outcome, Outcome::kRejected) << idle;
+    EXPECT_EQ(outcome(verdict, caught_by), RuleOutcome::kFail) << idle;
+  }
 }
 
 TEST_F(Judging, AFewSlowedRoundsAreDiscardedAndCounted) {

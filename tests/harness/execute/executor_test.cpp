@@ -171,9 +171,34 @@ TEST(Executor, ScratchIsPoisoned) {
   e->set_poison(Poison::kNan);
   EXPECT_TRUE(e->run({x}).at(0).isnan().all().item<bool>());
   e->set_poison(Poison::kHuge);
-  const at::Tensor huge = e->run({x}).at(0);
-  EXPECT_TRUE(huge.gt(1e36).all().item<bool>());
-  EXPECT_TRUE(huge.isfinite().all().item<bool>());
+  EXPECT_TRUE(e->run({x}).at(0).gt(1e30).all().item<bool>());
+}
+
+TEST(Executor, PoisonIsNanOrHugeToEveryFloatingType) {
+  for (const auto type : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble}) {
+    const auto as_type = [&](Poison poison) {
+      return at::full({2}, static_cast<std::int64_t>(word_of(poison)), at::kInt).view(type).to(at::kDouble);
+    };
+    EXPECT_TRUE(as_type(Poison::kNan).isnan().all().item<bool>()) << type;
+    EXPECT_TRUE(as_type(Poison::kHuge).gt(50'000).all().item<bool>()) << type;
+  }
+}
+
+// w2 = w + w in prepare, and forward is given its first element alone.
+TEST(Executor, WhatPrepareMadeIsAllOfTheMemoryThatForwardCanReach) {
+  Parts parts;
+  parts.tensors = {{{1}, {1}}, {{3}, {1}}, {{3}, {1}}, {{1}, {1}, 2}, {{1}, {1}}};
+  parts.parameters = R"([["w", 1]])";
+  parts.prepare =
+      R"([{"op": "aten::add.Tensor", "args": [{"t": 1}, {"t": 1}], "kwargs": {}, "results": [{"t": 2}], "line": 1},
+          {"op": "aten::slice.Tensor", "args": [{"t": 2}, 0, 0, 1], "kwargs": {}, "results": [{"t": 3}], "line": 2}])";
+  parts.forward =
+      R"([{"op": "aten::mul.Tensor", "args": [{"t": 0}, {"t": 3}], "kwargs": {}, "results": [{"t": 4}], "line": 3}])";
+  parts.outputs = R"({"t": 4})";
+  const auto e = ready(parts, {at::ones({3})});
+  const std::vector<at::Tensor> made = e->prepared();
+  ASSERT_EQ(made.size(), 1U);
+  EXPECT_TRUE(made[0].equal(at::full({3}, 2.0F)));
 }
 
 TEST(Executor, LaunchesNeedAGpu) {
