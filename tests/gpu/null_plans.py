@@ -19,8 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 class Child:
     def __init__(self, argv: list, gpu: str):
         environment = {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "CUDA_VISIBLE_DEVICES": gpu}
-        if "LD_LIBRARY_PATH" in os.environ:
-            environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+        environment |= {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "OMP_NUM_THREADS") if name in os.environ}
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
 
     def ask(self, **request) -> dict:

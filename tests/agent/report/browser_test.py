@@ -96,7 +96,7 @@ class Browser:
             if self.value("document.readyState") == "complete" and self.value("location.href") != "about:blank":
                 break
             time.sleep(0.05)
-        self.value("document.querySelectorAll('details').forEach(d => d.open = document.querySelectorAll('details').length < 600)")
+        self.value("(() => { const all = document.querySelectorAll('details'), open = all.length < 600; all.forEach(d => d.open = open) })()")
         time.sleep(0.3)  # what a handler or a load would need
 
     def press(self, key: str, code: int):
