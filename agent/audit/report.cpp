@@ -39,13 +39,16 @@ std::string names_line(const char* what, const std::vector<std::string>& names) 
 std::string details(const Row& row) {
   std::string out;
   if (!row.rules.there) {
-    out += "    the verdict is from before there was a record of rules; judge the answer anew in a new run (`kagent "
-           "replay` adds nothing to the log)\n";
+    out +=
+        "    the verdict is from before there was a record of rules; judge the answer anew in a new run (`kagent "
+        "replay` adds nothing to the log)\n";
   } else {
     out += names_line("missing", row.rules.missing);
     if (!row.rules.missing.empty())
-      out += "    the verdict is older than these rules; judge the answer anew in a new run (`kagent replay` adds nothing to the "
-             "log)\n";
+      out +=
+          "    the verdict is older than these rules; judge the answer anew in a new run (`kagent replay` adds nothing "
+          "to the "
+          "log)\n";
   }
   out += names_line("failed", row.rules.failed) + names_line("flagged", row.rules.flagged) +
          names_line("not run", row.rules.not_run) + names_line("not a record", row.rules.problems);
