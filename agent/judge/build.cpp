@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "agent/base/json_text.h"
+#include "agent/judge/device_facts.h"
 
 namespace kagent {
 namespace {
@@ -61,8 +62,8 @@ std::optional<Failure> build(Crew& crew, const Program& program, Verdict& verdic
   }
   built.names = names;
   std::optional<Failure> compile_failure =
-      compile(crew.compiler(), text_or(crew.device(), "arch", "sm_90a"), crew.deadlines().compile, program.cuda, names,
-              verdict, artifacts, built);
+      compile(crew.compiler(), text_or(crew.device(), "arch", kArchWithoutGpu), crew.deadlines().compile, program.cuda,
+              names, verdict, artifacts, built);
   return failure ? failure : compile_failure;
 }
 

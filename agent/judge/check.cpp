@@ -49,26 +49,36 @@ nlohmann::json entry_of(const Draw& draw) {
           {"inputs", draw.inputs}, {"poison", draw.poison}, {"drawn_on", draw.drawn_on}};
 }
 
-ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file) {
+ChildReply ask_compare(Crew& crew, const Draw& draw, const std::string& exchange_file, bool outputs_only) {
+  return crew.reference().ask({{"cmd", "compare"},
+                               {"seed", draw.seed},
+                               {"scale", draw.scale},
+                               {"calls", draw.calls},
+                               {"inputs", draw.inputs},
+                               {"drawn_on", draw.drawn_on},
+                               {"file", exchange_file},
+                               {"tolerance", kTolerance},
+                               {"flags", "official"},
+                               {"outputs_only", outputs_only}},
+                              Seconds(crew.deadlines().compare));
+}
+
+ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file, bool outputs_only) {
   nlohmann::json request = entry_of(draw);
   request["cmd"] = "examine";
   request["file"] = exchange_file;
+  request["outputs_only"] = outputs_only;
   return crew.reference().ask(request, Seconds(crew.deadlines().compare));
+}
+
+bool surely_accurate(const ChildReply& examined) {
+  return examined.ok() && flag_or(examined.answer, "passed", false) && !flag_or(examined.answer, "vacuous", false);
 }
 
 std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::string& stage,
                                     const std::string& exchange_file, nlohmann::json& entry) {
   entry["passed"] = false;
-  const ChildReply compared = crew.reference().ask({{"cmd", "compare"},
-                                                    {"seed", draw.seed},
-                                                    {"scale", draw.scale},
-                                                    {"calls", draw.calls},
-                                                    {"inputs", draw.inputs},
-                                                    {"drawn_on", draw.drawn_on},
-                                                    {"file", exchange_file},
-                                                    {"tolerance", kTolerance},
-                                                    {"flags", "official"}},
-                                                   Seconds(crew.deadlines().compare));
+  const ChildReply compared = ask_compare(crew, draw, exchange_file);
   entry["compare_s"] = compared.elapsed_s;
   if (auto failure = failure_of(crew.reference(), compared, "internal")) {
     failure->stage = "internal";
@@ -87,8 +97,7 @@ namespace {
 // than the tolerance there, and yet as accurate as honest work, may be right on a GPU.
 bool only_rounding(Crew& crew, const Draw& draw, const std::string& exchange_file) {
   if (draw.calls != 1) return false;  // the double-precision rules look at one call
-  const ChildReply examined = ask_examine(crew, draw, exchange_file);
-  return examined.ok() && flag_or(examined.answer, "passed", false) && !flag_or(examined.answer, "vacuous", false);
+  return surely_accurate(ask_examine(crew, draw, exchange_file));
 }
 
 // What the run left, against the reference. Appends the comparison to `record`.

@@ -29,8 +29,13 @@ std::optional<Failure> check_draw(Crew& crew, Child& candidate, const Draw& draw
 std::optional<Failure> compare_file(Crew& crew, const Draw& draw, const std::string& stage,
                                     const std::string& exchange_file, nlohmann::json& entry);
 
-// The file of a run (one call) against the reference in double precision: docs/protocol.md, `examine`.
-ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file);
+// The reference worker's word on the file of a run: officially, and (one call) in double precision; docs/protocol.md,
+// `compare` and `examine`. `outputs_only`: of a timed run, whose state is that of many calls.
+ChildReply ask_compare(Crew& crew, const Draw& draw, const std::string& exchange_file, bool outputs_only = false);
+ChildReply ask_examine(Crew& crew, const Draw& draw, const std::string& exchange_file, bool outputs_only = false);
+
+// Examined, found as accurate as honest work, by a draw that can tell.
+bool surely_accurate(const ChildReply& examined);
 
 // All visible draws; stops at the first that fails.
 std::optional<Failure> check_visible(Crew& crew, Child& candidate, const Seeds& seeds, const std::string& exchange_file,

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "agent/base/json_text.h"
+#include "agent/judge/device_facts.h"
 #include "agent/judge/gpus.h"
 
 namespace kagent {
@@ -12,7 +13,7 @@ std::optional<Verdict> refused_by_compiler(const Installation& installation, con
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const CrewSpec& spec = settings.crew;
-  const std::string arch = !spec.arch.empty() ? spec.arch : spec.backend == "cuda" ? arch_of_gpus() : "sm_90a";
+  const std::string arch = !spec.arch.empty() ? spec.arch : spec.backend == "cuda" ? arch_of_gpus() : kArchWithoutGpu;
   if (arch.empty()) return std::nullopt;
   const Result<std::unique_ptr<Child>> compiler = Child::start(compiler_spec(installation, spec));
   if (!compiler) return std::nullopt;
@@ -32,8 +33,7 @@ std::optional<Verdict> refused_by_compiler(const Installation& installation, con
     return std::nullopt;
   }
   verdict.outcome = Outcome::kRejected;
-  for (const Rule& rule : all_rules())
-    verdict.record(std::string(rule.id), RuleOutcome::kNotRun, "the answer did not come so far", nullptr);
+  verdict.record_not_run([](const Rule&) { return "the answer did not come so far"; });
   return verdict;
 }
 

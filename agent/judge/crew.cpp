@@ -76,7 +76,7 @@ bool machine_has_gpu() {
 }
 
 Result<nlohmann::json> probe_device(const Installation& installation, const CrewSpec& spec) {
-  if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? "sm_90a" : spec.arch);
+  if (spec.backend != "cuda") return device_facts(spec.arch.empty() ? kArchWithoutGpu : spec.arch);
   Result<std::unique_ptr<Child>> worker =
       Child::start({"probe",
                     {installation.python, "-s", "-E", installation.root + "/harness/probe.py"},
@@ -194,7 +194,7 @@ Status Crew::start_reference() {
     device_ = object_in(hello.answer, "device");
     if (!spec_.arch.empty()) device_["arch"] = spec_.arch;
   } else {
-    Result<nlohmann::json> facts = device_facts(spec_.arch.empty() ? "sm_90a" : spec_.arch);
+    Result<nlohmann::json> facts = device_facts(spec_.arch.empty() ? kArchWithoutGpu : spec_.arch);
     if (!facts) return facts.error();
     device_ = facts.value();
     environment_["device"] = device_;

@@ -8,6 +8,9 @@
 
 namespace kagent {
 
+// What is compiled for where there is no GPU and no --arch.
+inline constexpr const char* kArchWithoutGpu = "sm_90a";
+
 // The device facts of docs/protocol.md for an architecture ("sm_80", "sm_86", "sm_89", "sm_90a").
 // Source: CUDA C++ Programming Guide, technical specifications per compute capability, and NVIDIA's data sheets.
 // Errors: kUsage for an architecture that is not listed.

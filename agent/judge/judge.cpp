@@ -100,11 +100,7 @@ Verdict Judge::judge(const Program& program, const Seeds& seeds, Artifacts& arti
   } else {
     verdict.outcome = Outcome::kRejected;
   }
-  for (const Rule& rule : all_rules()) {
-    const bool done =
-        std::any_of(verdict.rules.begin(), verdict.rules.end(), [&](const RuleResult& r) { return r.rule == rule.id; });
-    if (!done) verdict.record(std::string(rule.id), RuleOutcome::kNotRun, why_not_run(rule), nullptr);
-  }
+  verdict.record_not_run([this](const Rule& rule) { return why_not_run(rule); });
   if (verdict.candidate && crew_->has_gpu()) add_cached_baselines(verdict);
   on_phase_(fmt::format("{}: {}", to_string(verdict.outcome), outcome_line(verdict)));
   open_s_ = 0;  // only the first verdict paid for the start

@@ -49,24 +49,14 @@ std::optional<Failure> check_timed_run(Crew& crew, Child& candidate, const std::
   const ChildReply kept =
       candidate.ask({{"cmd", "time_check"}, {"kind", "plan"}, {"out", file}}, Seconds(crew.deadlines().run));
   if (auto failure = failure_of(candidate, kept, "time")) return failure;
-  const ChildReply compared = crew.reference().ask({{"cmd", "compare"},
-                                                    {"seed", integer_or(kept.answer, "seed", 0)},
-                                                    {"scale", number_or(kept.answer, "scale", 1.0)},
-                                                    {"calls", integer_or(kept.answer, "calls", 1)},
-                                                    {"drawn_on", text_or(kept.answer, "drawn_on", "host")},
-                                                    {"file", file},
-                                                    {"tolerance", kTolerance},
-                                                    {"flags", "official"},
-                                                    {"outputs_only", true}},
-                                                   Seconds(crew.deadlines().compare));
+  Draw draw;
+  draw.seed = integer_or(kept.answer, "seed", 0);
+  draw.scale = number_or(kept.answer, "scale", 1.0);
+  draw.drawn_on = text_or(kept.answer, "drawn_on", "host");
+  const ChildReply compared = ask_compare(crew, draw, file, true);
   if (auto failure = failure_of(crew.reference(), compared, "internal")) return failure;
   if (!flag_or(compared.answer, "passed", false)) return wrong_when_timed(text_or(compared.answer, "reason", ""));
-  const ChildReply examined = crew.reference().ask({{"cmd", "examine"},
-                                                    {"seed", integer_or(kept.answer, "seed", 0)},
-                                                    {"drawn_on", text_or(kept.answer, "drawn_on", "host")},
-                                                    {"file", file},
-                                                    {"outputs_only", true}},
-                                                   Seconds(crew.deadlines().compare));
+  const ChildReply examined = ask_examine(crew, draw, file, true);
   if (auto failure = failure_of(crew.reference(), examined, "internal")) {
     if (failure->kind == "out_of_memory" && crew.reference().alive()) return std::nullopt;
     return failure;

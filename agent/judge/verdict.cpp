@@ -60,6 +60,13 @@ void Verdict::record(const std::string& rule, RuleOutcome rule_outcome, std::str
   }
 }
 
+void Verdict::record_not_run(const std::function<std::string(const Rule&)>& why) {
+  for (const Rule& rule : all_rules()) {
+    const bool done = std::any_of(rules.begin(), rules.end(), [&](const RuleResult& r) { return r.rule == rule.id; });
+    if (!done) record(std::string(rule.id), RuleOutcome::kNotRun, why(rule), nullptr);
+  }
+}
+
 bool Verdict::counts() const {
   return outcome == Outcome::kAccepted && faster && backend == "cuda" && text_or(plan, "tier", "") == "tf32";
 }

@@ -2,6 +2,7 @@
 // log, read by the feedback prompt.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -72,6 +73,8 @@ struct Verdict {
 
   // What a rule said; again: the later word stands.
   void record(const std::string& rule, RuleOutcome outcome, std::string what, nlohmann::json evidence);
+  // Rules that have said nothing so far were not run, and this is why.
+  void record_not_run(const std::function<std::string(const Rule&)>& why);
   // Accepted and faster, on a GPU, in the default precision tier: what fast_p counts.
   [[nodiscard]] bool counts() const;
 

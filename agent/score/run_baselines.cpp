@@ -43,7 +43,7 @@ json RunBaselines::added_to(json verdict, const std::string& task_sha256) const 
   add_baselines(*entry, timed);
   const json known = object_in(to_json(timed), "baselines");
   for (const auto& [name, kept] : known.items()) {
-    if (!all.contains(name) || (flag_or(kept, "from_cache", false) && flag_or(all[name], "from_cache", false))) {
+    if (!all.contains(name)) {
       all[name] = kept;
     } else if (all[name].is_object() && !all[name].contains("passes_official_check") &&
                kept.contains("passes_official_check")) {

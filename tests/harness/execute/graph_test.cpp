@@ -13,9 +13,9 @@ namespace {
 
 using plans::Parts;
 
-constexpr int kRows = 4;
-constexpr int kColumns = 64;
-constexpr int kElements = kRows * kColumns;
+constexpr std::int64_t kRows = 4;
+constexpr std::int64_t kColumns = 64;
+constexpr int kElements = 256;
 
 class GraphTest : public testing::Test {
  protected:
@@ -57,6 +57,16 @@ Parts launch_only() {
       .tensors = {kMatrix, kMatrix},
       .forward = "[" + op("aten::empty_like", R"([{"t": 0}])", 1) + "," + plans::scale_launch(0, 1, 3, kElements) + "]",
       .outputs = R"({"t": 1})"};
+}
+
+// The same, and returned is row 2 of x (`tensor` 0) or of y (1), a view.
+Parts row_of(int tensor) {
+  Parts parts = launch_only();
+  parts.tensors.push_back({{kColumns}, {1}, tensor, 2 * kColumns});
+  parts.forward.pop_back();
+  parts.forward += "," + op("aten::select.int", (R"([{"t": )" + std::to_string(tensor) + "}, 0, 2]").c_str(), 2) + "]";
+  parts.outputs = R"({"t": 2})";
+  return parts;
 }
 
 // h = relu(x); s = empty; scale(h, s, 3); y = relu(s).
@@ -113,13 +123,7 @@ TEST_F(GraphTest, InputsWithHolesAreCopiedByElement) {
 }
 
 TEST_F(GraphTest, AnOutputThatIsAViewKeepsItsOffset) {
-  Parts parts = launch_only();
-  parts.tensors.push_back({{kColumns}, {1}, 1, 2 * kColumns});
-  parts.forward.pop_back();
-  parts.forward += "," + op("aten::select.int", R"([{"t": 1}, 0, 2])", 2) + "]";
-  parts.outputs = R"({"t": 2})";
-  const auto e = ready(parts);
-  expect_right(*e, [](const at::Tensor& x) { return (x * 3)[2]; });
+  expect_right(*ready(row_of(1)), [](const at::Tensor& x) { return (x * 3)[2]; });
 }
 
 TEST_F(GraphTest, OutputsAreNeverTheInput) {
@@ -138,12 +142,7 @@ TEST_F(GraphTest, OutputsAreNeverTheInput) {
 }
 
 TEST_F(GraphTest, AViewOfAnInputThatIsReturnedIsOfThisCall) {
-  Parts parts = launch_only();
-  parts.tensors.push_back({{kColumns}, {1}, 0, 2 * kColumns});
-  parts.forward.pop_back();
-  parts.forward += "," + op("aten::select.int", R"([{"t": 0}, 0, 2])", 2) + "]";
-  parts.outputs = R"({"t": 2})";
-  expect_right(*ready(parts), [](const at::Tensor& x) { return x[2]; });
+  expect_right(*ready(row_of(0)), [](const at::Tensor& x) { return x[2]; });
 }
 
 TEST_F(GraphTest, CaptureLeavesStateAndEachCallMovesItOnce) {
