@@ -36,20 +36,20 @@ std::string names_line(const char* what, const std::vector<std::string>& names) 
   return names.empty() ? "" : fmt::format("    {}: {}\n", what, fmt::join(names, ", "));
 }
 
-std::string from_before(const char* what) {
+std::string judge_anew(const char* why) {
   return fmt::format(
-      "    the verdict is from before {}; judge the answer anew in a new run (`kagent replay` adds nothing to the "
+      "    the verdict {}; judge the answer anew in a new run (`kagent replay` adds nothing to the "
       "log)\n",
-      what);
+      why);
 }
 
 std::string details(const Row& row) {
   std::string out;
   if (!row.rules.there) {
-    out += from_before("there was a record of rules");
+    out += judge_anew("has no record of rules");
   } else {
     out += names_line("missing", row.rules.missing);
-    if (!row.rules.missing.empty()) out += from_before("these rules");
+    if (!row.rules.missing.empty()) out += judge_anew("is older than these rules");
   }
   out += names_line("failed", row.rules.failed) + names_line("flagged", row.rules.flagged) +
          names_line("not run", row.rules.not_run) + names_line("not a record", row.rules.problems);
