@@ -12,6 +12,8 @@
 
 #include "harness/execute/driver.h"
 #include "harness/execute/run_error.h"
+#include "harness/plan/launch_check.h"
+#include "harness/plan/operators.h"
 
 namespace kagent::execute {
 namespace {
@@ -49,6 +51,18 @@ bool Graph::library_touches(TensorId root) const {
   });
 }
 
+// By an operator, or by a kernel that does not declare its pointer const.
+bool Graph::may_write(TensorId root) const {
+  const auto& table = executor_.plan_.tensors;
+  const auto writes = [&](const plan::Step& step) {
+    const auto* op = std::get_if<plan::Operator>(&step.what);
+    const auto ids = op != nullptr ? plan::written_by(*op)
+                                   : plan::written_by(std::get<plan::Launch>(step.what), executor_.kernels_);
+    return std::any_of(ids.begin(), ids.end(), [&](TensorId id) { return table[index(id)].storage == root; });
+  };
+  return std::any_of(executor_.plan_.forward.begin(), executor_.plan_.forward.end(), writes);
+}
+
 void Graph::decide() {
   const auto& table = executor_.plan_.tensors;
   for (const TensorId id : executor_.inputs_) {
@@ -56,6 +70,7 @@ void Graph::decide() {
     const bool returned = std::any_of(executor_.outputs_.begin(), executor_.outputs_.end(),
                                       [&](TensorId output) { return table[index(output)].storage == id; });
     patch_input_.push_back(!returned && !library_touches(id));
+    copy_back_.push_back(!patch_input_.back() && may_write(id));
   }
   for (std::size_t i = 0; i < executor_.outputs_.size(); ++i) {
     const TensorId root = table[index(executor_.outputs_[i])].storage;
@@ -134,6 +149,15 @@ void Graph::capture_copies_in(const std::vector<at::Tensor>& inputs, CUstream st
   }
 }
 
+void Graph::capture_copies_back(const std::vector<at::Tensor>& inputs, CUstream stream) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!copy_back_[i] || !copies_as_bytes(inputs[i])) continue;
+    C10_CUDA_CHECK(cudaMemcpyAsync(inputs[i].mutable_data_ptr(), own_inputs_[i].const_data_ptr(), inputs[i].nbytes(),
+                                   cudaMemcpyDeviceToDevice, stream));
+    copies_back_.push_back({last_node(stream), i, inputs[i].const_data_ptr(), own_inputs_[i].const_data_ptr()});
+  }
+}
+
 // The target is where each call's fresh output will be; for now any memory of the size.
 void Graph::capture_copies_out(CUstream stream) {
   for (std::size_t i = 0; i < executor_.outputs_.size(); ++i) {
@@ -173,6 +197,7 @@ void Graph::capture(const std::vector<at::Tensor>& inputs) {
       // it.
       for (const TensorId id : e.lifetimes_.drop_after_forward[i]) e.environment_[index(id)].reset();
     }
+    capture_copies_back(inputs, side.stream());
     capture_copies_out(side.stream());
     graph_->capture_end();
   } catch (...) {
@@ -221,6 +246,9 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
   for (Copy& copy : copies_in_) {
     set_copy(copy, own_inputs_[copy.index], inputs[copy.index]);
   }
+  for (Copy& copy : copies_back_) {
+    set_copy(copy, inputs[copy.index], own_inputs_[copy.index]);
+  }
   std::vector<at::Tensor> outputs(e.outputs_.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!patch_output_[i]) continue;
@@ -259,6 +287,9 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
   // Not torch's own replay: it prepares random numbers, which no plan draws.
   C10_CUDA_CHECK(
       cudaGraphLaunch(graph_->raw_cuda_graph_exec(), c10::cuda::getCurrentCUDAStream(e.device_.index()).stream()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (copy_back_[i] && !copies_as_bytes(inputs[i])) at::Tensor(inputs[i]).copy_(own_inputs_[i], /*non_blocking=*/true);
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) outputs[i] = own_outputs_[i].clone(at::MemoryFormat::Preserve);
   }

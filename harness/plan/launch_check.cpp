@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/plan/dtype.h"
+#include "harness/plan/operators.h"
 #include "harness/plan/pack.h"
 
 namespace kagent::plan {
@@ -241,6 +242,16 @@ std::optional<Problem> check_launch(const Launch& launch, const std::vector<Tens
         std::nullopt};
   }
   return LaunchCheck(launch, found->second, device).run(tensors);
+}
+
+std::vector<TensorId> written_by(const Launch& launch, const Kernels& kernels) {
+  const auto kernel = kernels.find(launch.kernel);
+  std::vector<TensorId> out;
+  for (std::size_t i = 0; i < launch.args.size(); ++i) {
+    const bool known = kernel != kernels.end() && i < kernel->second.params.size();
+    if (!known || !kernel->second.params[i].is_const.value_or(false)) tensors_of(launch.args[i], out);
+  }
+  return out;
 }
 
 }  // namespace kagent::plan

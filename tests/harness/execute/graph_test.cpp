@@ -145,6 +145,61 @@ TEST_F(GraphTest, AViewOfAnInputThatIsReturnedIsOfThisCall) {
   expect_right(*ready(row_of(0)), [](const at::Tensor& x) { return x[2]; });
 }
 
+// relu_(x), and y = relu(x) after it: an update by a library, which works on the graph's own copy.
+Parts updated_by_an_operator() {
+  return {.tensors = {kMatrix, kMatrix},
+          .forward = "[" + op("aten::relu_", R"([{"t": 0}])", 0) + "," + op("aten::relu", R"([{"t": 0}])", 1) + "]",
+          .outputs = R"({"t": 1})"};
+}
+
+TEST_F(GraphTest, WhatAnOperatorWritesToAnInputReachesTheCallersMemory) {
+  const auto e = ready(updated_by_an_operator());
+  for (int call = 0; call < 3; ++call) {
+    const at::Tensor x = random();
+    const at::Tensor wanted = x.relu();
+    EXPECT_TRUE(e->run({x}).at(0).equal(wanted));
+    EXPECT_TRUE(x.equal(wanted));
+  }
+}
+
+TEST_F(GraphTest, UpdatesOfInputsWithHolesReachTheCallersMemory) {
+  Parts parts = updated_by_an_operator();
+  parts.tensors[0].stride = {2 * kColumns, 2};
+  const auto e = ready(parts);
+  for (int call = 0; call < 3; ++call) {
+    const at::Tensor all = at::randn({kRows, 2 * kColumns}, at::TensorOptions().device(plans::gpu()));
+    const at::Tensor between = all.slice(1, 1, 2 * kColumns, 2).clone();
+    const at::Tensor x = all.slice(1, 0, 2 * kColumns, 2);
+    const at::Tensor wanted = x.relu();
+    e->run({x});
+    EXPECT_TRUE(x.equal(wanted));
+    EXPECT_TRUE(all.slice(1, 1, 2 * kColumns, 2).equal(between));
+  }
+}
+
+TEST_F(GraphTest, AnInputThatALaunchUpdatesAndThatIsReturnedIsUpdatedOnce) {
+  Parts parts = launch_only();
+  parts.forward = "[" + plans::scale_launch(0, 0, 3, kElements) + "]";
+  parts.outputs = R"({"t": 0})";
+  const auto e = ready(parts);
+  for (int call = 0; call < 3; ++call) {
+    const at::Tensor x = random();
+    const at::Tensor wanted = x * 3;
+    const at::Tensor out = e->run({x}).at(0);
+    EXPECT_TRUE(out.equal(wanted));
+    EXPECT_TRUE(x.equal(wanted));
+    EXPECT_FALSE(out.is_alias_of(x));
+  }
+}
+
+TEST_F(GraphTest, AnInputThatIsOnlyReadIsNotCopiedBack) {
+  const auto e = ready(between_operators());
+  const at::Tensor x = random();
+  const at::Tensor before = x.clone();
+  e->run({x});
+  EXPECT_TRUE(x.equal(before));
+}
+
 TEST_F(GraphTest, CaptureLeavesStateAndEachCallMovesItOnce) {
   Parts parts = launch_only();
   parts.tensors.push_back(kMatrix);

@@ -206,5 +206,21 @@ TEST(PointerReads, KnowsCudasTypes) {
   }
 }
 
+TEST_F(LaunchCheckTest, WritesToWhatNoConstPointerNames) {
+  launch_.args = {Value{TensorRef{3}}, Value{TensorRef{5}}, Value{TensorRef{7}}};
+  bn().params.resize(3);
+  for (Param& param : bn().params) {
+    param.kind = Param::Kind::kPointer;
+    param.size = 8;
+    param.align = 8;
+  }
+  bn().params[0].is_const = true;
+  bn().params[1].is_const = false;
+  bn().params[2].is_const = std::nullopt;
+  EXPECT_EQ(written_by(launch_, kernels_), (std::vector<TensorId>{5, 7}));
+  kernels_.clear();
+  EXPECT_EQ(written_by(launch_, kernels_), (std::vector<TensorId>{3, 5, 7}));
+}
+
 }  // namespace
 }  // namespace kagent::plan
