@@ -56,8 +56,8 @@ bool Graph::may_write(TensorId root) const {
   const auto& table = executor_.plan_.tensors;
   const auto writes = [&](const plan::Step& step) {
     const auto* op = std::get_if<plan::Operator>(&step.what);
-    const auto ids = op != nullptr ? plan::written_by(*op)
-                                   : plan::written_by(std::get<plan::Launch>(step.what), executor_.kernels_);
+    const auto ids =
+        op != nullptr ? plan::written_by(*op) : plan::written_by(std::get<plan::Launch>(step.what), executor_.kernels_);
     return std::any_of(ids.begin(), ids.end(), [&](TensorId id) { return table[index(id)].storage == root; });
   };
   return std::any_of(executor_.plan_.forward.begin(), executor_.plan_.forward.end(), writes);
@@ -288,7 +288,8 @@ std::vector<at::Tensor> Graph::replay(const std::vector<at::Tensor>& inputs) {
   C10_CUDA_CHECK(
       cudaGraphLaunch(graph_->raw_cuda_graph_exec(), c10::cuda::getCurrentCUDAStream(e.device_.index()).stream()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (copy_back_[i] && !copies_as_bytes(inputs[i])) at::Tensor(inputs[i]).copy_(own_inputs_[i], /*non_blocking=*/true);
+    if (copy_back_[i] && !copies_as_bytes(inputs[i]))
+      at::Tensor(inputs[i]).copy_(own_inputs_[i], /*non_blocking=*/true);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) outputs[i] = own_outputs_[i].clone(at::MemoryFormat::Preserve);

@@ -3,7 +3,8 @@
 // Replays never give a stale result: where an input or output is touched by the plan's own launches only (and by
 // views), its address is patched into those nodes at each call; where a library call stands in the way, or an input is
 // returned, the input is copied into the graph's own buffer (and back, if a step may write to it), or the output out of
-// it, by copies that are nodes of the graph themselves (so that one call starts it all) and whose addresses are patched.
+// it, by copies that are nodes of the graph themselves (so that one call starts it all) and whose addresses are
+// patched.
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>

@@ -19,7 +19,8 @@ std::optional<Problem> check_launch(const Launch& launch, const std::vector<Tens
 // and so may vectors of integers, which move bytes; a scalar of another size or meaning may not.
 bool pointer_reads(std::string_view pointee, std::string_view dtype);
 
-// Tensors that it may write to: those behind pointers that are not known to be const. `kernels` has the launch's kernel.
+// Tensors that it may write to: those behind pointers that are not known to be const. `kernels` has the launch's
+// kernel.
 std::vector<TensorId> written_by(const Launch& launch, const Kernels& kernels);
 
 }  // namespace kagent::plan
