@@ -18,6 +18,8 @@ void add_judging_options(CLI::App& command, JudgingOptions& options) {
 Result<Judging> judging_here(const JudgingOptions& options, bool small, const Installation& installation) {
   TaskOptions task;
   task.small = small;
+  if (small && options.judge.backend == "auto" && machine_has_gpu())
+    return Error{Code::kUsage, "these are small forms, for machines without a GPU: add --backend emulate"};
   Result<JudgeSettings> settings = judge_settings(options.judge, task, "");
   if (!settings) return settings.error();
   Judging judging{settings.value(), options.gpus};

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -28,36 +29,28 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// The word that CLI11 could not place, answered with the nearest right one.
-std::string suggestion(const CLI::App& program, int argc, char** argv) {
+// An option that no command on the way has: CLI11 first says what is missing, which the mistyped word would have been.
+std::optional<std::string> unknown_option(const CLI::App& program, const std::vector<std::string>& words) {
   const CLI::App* command = &program;
-  std::vector<std::string> commands;
-  for (const CLI::App* sub : program.get_subcommands({})) commands.push_back(sub->get_name());
-  for (int i = 1; i < argc; ++i) {
-    std::string word = argv[i];
-    word = word.substr(0, word.find('='));
-    if (word.starts_with("--")) {
-      std::vector<std::string> known = option_names(*command);
-      for (const auto& name : known) {
-        if (name == word) word.clear();
+  std::vector<std::string> known = option_names(program);
+  for (const std::string& word : words) {
+    if (word == "--") return {};
+    if (!word.starts_with("--")) {
+      for (const CLI::App* sub : command->get_subcommands({})) {
+        if (sub->get_name() != word) continue;
+        command = sub;
+        for (std::string& name : option_names(*sub)) known.push_back(std::move(name));
+        break;
       }
-      if (word.empty()) continue;
-      const auto near = nearest(word, known);
-      return near ? fmt::format("; did you mean {}?", *near) : "";
+      continue;
     }
-    if (command == &program) {
-      const CLI::App* found = nullptr;
-      for (const CLI::App* sub : program.get_subcommands({})) {
-        if (sub->get_name() == word) found = sub;
-      }
-      if (found == nullptr) {
-        const auto near = nearest(word, commands);
-        return near ? fmt::format("; did you mean {}?", *near) : "";
-      }
-      command = found;
-    }
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest(name, known);
+    return fmt::format("unknown option {}; {}", printable(name.substr(0, 60)),
+                       near ? fmt::format("did you mean {}?", *near) : "--help lists them");
   }
-  return "";
+  return {};
 }
 
 // A word where a command must stand that is none: CLI11 only says that a subcommand is required.
@@ -121,6 +114,10 @@ int run(int argc, char** argv) {
     print_text(stderr, "kagent: {} has no value; write {}VALUE, or leave it out\n", printable(*word), printable(*word));
     return kExitError;
   }
+  if (const auto unknown = unknown_option(program, {argv + 1, argv + argc})) {
+    print_text(stderr, "kagent: {}\n", *unknown);
+    return kExitError;
+  }
   Result<std::vector<std::string>> arguments = with_config(program, {argv + 1, argv + argc});
   if (!arguments) return fail(arguments.error());
   try {
@@ -131,9 +128,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    std::string hint = suggestion(program, argc, argv);
-    if (hint.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) hint = "; --help shows how";
-    print_text(stderr, "kagent: {}\n", printable(error.what() + hint));
+    const char* hint = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ? "; --help shows how" : "";
+    print_text(stderr, "kagent: {}\n", printable(error.what() + std::string(hint)));
     return kExitError;
   }
   return exit_code;

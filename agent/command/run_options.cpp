@@ -155,6 +155,9 @@ int print_dry_run(const RunOptions& options, const PlannedRun& planned, const js
              planned.tasks.size(), options.samples, tokens, llm::cost_text(bound),
              bound ? " as first prompts; those with feedback are longer"
                    : " (a bound needs --max-tokens and a price in settings/prices.toml)");
+  if (bound && options.budget_usd)
+    print_text(stdout, "--budget-usd {} {}\n", llm::cost_text(*options.budget_usd),
+               *bound <= *options.budget_usd ? "holds that" : "does not hold that: the run would stop short");
   return 0;
 }
 

@@ -45,7 +45,10 @@ std::string reply_line(const run::SampleState& sample) {
   if (!sample.reply) return sample.requests > 0 ? "asked, no answer yet" : "not asked";
   const json& r = *sample.reply;
   const json usage = r.value("usage", json::object());
-  std::string line = printable(fmt::format("{} {}", r.value("provider", ""), r.value("model", "")));
+  const std::string provider = r.value("provider", "");
+  const std::string model = r.value("model", "");
+  const bool said = model.ends_with("(" + provider + ")");  // "unstated (spool)"
+  std::string line = printable(said ? model : fmt::format("{} {}", provider, model));
   if (usage.contains("output_tokens")) line += fmt::format(", {} output tokens", usage["output_tokens"].dump());
   if (sample.requests > 1 && r.value("provider", "") != "spool")
     line += fmt::format(", asked {} times", sample.requests);

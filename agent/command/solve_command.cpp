@@ -99,11 +99,14 @@ void print_summary(const json& summary) {
     const std::string why = s["reason"].is_string() ? ": " + printable(s["reason"].get<std::string>()) : "";
     const bool emulated = s["backend"] == "emulate" && s["outcome"] == "accepted";
     print_text(stdout, "sample {}: {}{}{}{}{}\n", s["sample"].dump(), s["outcome"].get<std::string>(),
-               emulated ? " by emulation: right, speed needs a GPU" : "", s["faster"].get<bool>() ? ", faster" : "",
-               speed, why);
+               emulated ? " by emulation: right on this CPU" : "", s["faster"].get<bool>() ? ", faster" : "", speed,
+               why);
   }
-  print_text(stdout, "{}: {}; `kagent show {}` tells the rest\n", name_text(summary["task"].get<std::string>()),
-             summary["end"].get<std::string>(), name_text(summary["run"].get<std::string>()));
+  std::string end = summary["end"].get<std::string>();
+  std::replace(end.begin(), end.end(), '_', ' ');
+  if (end == to_string(SolveEnd::kUndecided)) end += ": whether it is faster, only a GPU can tell";
+  print_text(stdout, "{}: {}; `kagent show {}` tells the rest\n", name_text(summary["task"].get<std::string>()), end,
+             name_text(summary["run"].get<std::string>()));
 }
 
 int exit_code_of(SolveEnd end) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/base/json_text.h"
 #include "agent/command/baselines_text.h"
 #include "agent/judge/baselines.h"
@@ -61,7 +63,11 @@ std::string head(const json& v) {
     if (text(child(v, "plan"), "tier") == "any") line += " (tier any)";
   }
   if (text(v, "stage").empty()) return line + "\n";
-  line += fmt::format(" at {} ({})\n  {}", text(v, "stage"), text(v, "kind"), text(v, "reason"));
+  std::string kind = text(v, "kind");
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  line += " at " + text(v, "stage");
+  if (kind != text(v, "reason")) line += fmt::format(" ({})", text(v, "kind"));
+  line += "\n  " + text(v, "reason");
   if (v.contains("line") && v["line"].is_number_integer()) {
     line += fmt::format("\n  line {} of the {} block", v["line"].get<int>(), text(v, "block"));
   }

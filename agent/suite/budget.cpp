@@ -83,10 +83,11 @@ Spend spend_of(const std::vector<nlohmann::json>& events, const std::optional<ll
 Status Budget::possible(std::optional<double> limit_usd, const std::optional<llm::Price>& price,
                         std::optional<int> max_output_tokens) {
   if (!limit_usd) return Ok{};
-  if (!price) return Error{Code::kUsage, "--budget-usd needs the model's price: add it to settings/prices.toml"};
-  if (!max_output_tokens)
-    return Error{Code::kUsage, "--budget-usd needs --max-tokens: without it a single reply has no bound"};
-  return Ok{};
+  if (price && max_output_tokens) return Ok{};
+  const char* needs = price               ? "--max-tokens: without it a single reply has no bound"
+                      : max_output_tokens ? "the model's price: add it to settings/prices.toml"
+                                          : "the model's price (add it to settings/prices.toml) and --max-tokens";
+  return Error{Code::kUsage, fmt::format("--budget-usd needs {}", needs)};
 }
 
 // Every task of the run; a log that has not grown is not read again.

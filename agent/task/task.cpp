@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -129,7 +130,28 @@ TaskInfo single_file(const std::string& path) {
   return task;
 }
 
+// "ResNet18" or "resnet18" for 3/9. A name that two tasks have names none.
+std::string id_of_name(const std::string& name, const std::vector<TaskInfo>& tasks) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  std::string id;
+  for (const TaskInfo& task : tasks) {
+    if (!std::equal(task.name.begin(), task.name.end(), name.begin(), name.end(), same)) continue;
+    if (!id.empty()) return "";
+    id = task.id;
+  }
+  return id;
+}
+
 Error unknown_task(const std::string& id, const std::vector<TaskInfo>& tasks) {
+  TaskInfo wanted;
+  if (set_id(wanted, id)) {
+    const auto in_level = [&](const TaskInfo& task) { return task.level == wanted.level; };
+    const auto first = std::find_if(tasks.begin(), tasks.end(), in_level);
+    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), in_level);  // sorted by level and problem
+    if (first != tasks.end())
+      return {Code::kUsage, fmt::format("there is no task {}; level {} has {} to {} (`kagent tasks` lists them)", id,
+                                        wanted.level, first->id, last->id)};
+  }
   std::vector<std::string> words;
   words.reserve(2 * tasks.size());
   for (const TaskInfo& task : tasks) words.push_back(task.id);
@@ -223,8 +245,9 @@ Result<Task> find_task(const TaskSource& source, const std::string& id) {
   }
   const auto tasks = list_tasks(source);
   if (!tasks) return tasks.error();
+  const std::string named = id_of_name(id, tasks.value());
   for (const TaskInfo& task : tasks.value()) {
-    if (task.id != id && !(id.empty() && !source.file.empty())) continue;
+    if (task.id != id && task.id != named && !(id.empty() && !source.file.empty())) continue;
     Result<Task> loaded = load(task);
     if (!loaded || source.small_folder.empty()) return loaded;
     return make_small(std::move(loaded).value(), source.small_folder);

@@ -144,7 +144,7 @@ void EmulatedProgram::launch(emulate::Launch launch, const std::vector<Argument>
     const std::size_t begin = end - room;
     if (end + kPage > kArenaBytes)
       throw RunError("out_of_memory", kernel + ": the tensors do not fit into the emulation", line);
-    ranges.push_back({begin, begin + piece.bytes, piece.writable ? 1U : 0U});
+    ranges.push_back({begin, begin + piece.bytes, piece.writable ? 1U : 0U, piece.argument});
     next = end + kPage;
     if (piece.bytes != 0) std::memcpy(arena_ + begin, piece.here, piece.bytes);
   }
@@ -202,8 +202,8 @@ void EmulatedLaunch::run(const std::vector<at::Tensor>& environment, bool last_f
       const at::Tensor& tensor = environment[static_cast<std::size_t>(id)];
       const auto [at, is_new] = known.try_emplace(tensor.storage().unsafeGetStorageImpl(), pieces.size());
       if (is_new)
-        pieces.push_back(
-            {static_cast<char*>(const_cast<void*>(tensor.storage().data())), tensor.storage().nbytes(), false});
+        pieces.push_back({static_cast<char*>(const_cast<void*>(tensor.storage().data())), tensor.storage().nbytes(),
+                          false, static_cast<std::uint32_t>(i)});
       EmulatedProgram::Piece& piece = pieces[at->second];
       piece.writable = piece.writable || writable_[i];
       argument.pointers.push_back(

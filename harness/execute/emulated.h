@@ -41,6 +41,7 @@ class EmulatedProgram {
     char* here = nullptr;  // in this process
     std::size_t bytes = 0;
     bool writable = false;
+    std::uint32_t argument = 0;  // of the launch, the first that points there
   };
   // An address of that process goes at `offset`: `at` bytes into a piece.
   struct Pointer {

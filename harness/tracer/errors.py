@@ -73,6 +73,12 @@ def explain_task(error: BaseException, path: str) -> str:
     return f"{where}: {type(error).__name__}: {first[:400]}"
 
 
+def _syntax(error: SyntaxError) -> str:
+    if "<<<" in (error.text or ""):
+        return "<<<...>>> is CUDA C++; launch by kg.launch(name, grid, block, args) here"
+    return str(error.msg)
+
+
 def explain(error: BaseException) -> tuple[str, str]:
     """(kind, message) of anything a host program may raise."""
     if isinstance(error, TraceError):
@@ -90,9 +96,11 @@ def explain(error: BaseException) -> tuple[str, str]:
     if "numpy" in text and ("FakeTensor" in text or "subclass" in text):
         return "host_transfer", f".numpy(): {_INSTEAD['host_transfer']}"
     if isinstance(error, SyntaxError):
-        return "syntax_error", f"the python block does not parse: {error.msg}"
-    if isinstance(error, (ImportError, PermissionError)) or (isinstance(error, OSError) and error.errno in (1, 13)):
-        return "forbidden", f"{name}: {first[:200]}: a host program may import torch, math and kagent; it has no files, network or processes"
+        return "syntax_error", f"the python block does not parse: {_syntax(error)}"
+    if isinstance(error, ImportError):
+        return "forbidden", f"a host program may import torch, math and kagent, not {error.name or first[:200]}"
+    if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno in (1, 13)):
+        return "forbidden", f"a host program has no files, network or processes ({name}: {error.strerror or first[:200]})"
     if isinstance(error, RecursionError):
         return "exception", "RecursionError: the host program recurses without end"
     if isinstance(error, MemoryError):

@@ -14,7 +14,12 @@ namespace kagent::emulate {
 namespace {
 
 bool g_checking = false;
-std::vector<std::pair<const char*, const char*>> g_tensors;
+struct Tensor {
+  const char* begin;
+  const char* end;
+  unsigned argument;
+};
+std::vector<Tensor> g_tensors;
 const char* g_arena = nullptr;  // [g_arena, g_arena_end): nothing but tensors is there
 const char* g_arena_end = nullptr;
 
@@ -96,8 +101,9 @@ void set_tensors(const char* arena, std::size_t bytes, const Range* ranges, unsi
   g_arena = arena;
   g_arena_end = arena + bytes;
   g_tensors.clear();
-  for (unsigned i = 0; i < count; ++i) g_tensors.emplace_back(arena + ranges[i].begin, arena + ranges[i].end);
-  std::sort(g_tensors.begin(), g_tensors.end());
+  for (unsigned i = 0; i < count; ++i)
+    g_tensors.push_back({arena + ranges[i].begin, arena + ranges[i].end, ranges[i].argument});
+  std::sort(g_tensors.begin(), g_tensors.end(), [](const Tensor& a, const Tensor& b) { return a.begin < b.begin; });
 }
 
 void access_block_begins(const Block& block) {
@@ -108,23 +114,24 @@ void access_block_begins(const Block& block) {
 
 void describe_address(const void* address, char* text, std::size_t room) {
   const char* at = static_cast<const char*>(address);
-  const std::pair<const char*, const char*>* before = nullptr;
-  for (const auto& tensor : g_tensors) {
-    if (tensor.first <= at) before = &tensor;
+  const Tensor* before = nullptr;
+  for (const Tensor& tensor : g_tensors) {
+    if (tensor.begin <= at) before = &tensor;
   }
-  if (before != nullptr && at - before->second < (std::ptrdiff_t{1} << 40)) {
-    const auto bytes = static_cast<long long>(before->second - before->first);
-    if (at < before->second) {
-      std::snprintf(text, room, "illegal memory access: write to a tensor of %lld bytes that the kernel takes as const",
-                    bytes);
+  if (before != nullptr && at - before->end < (std::ptrdiff_t{1} << 40)) {
+    const auto bytes = static_cast<long long>(before->end - before->begin);
+    if (at < before->end) {
+      std::snprintf(text, room,
+                    "illegal memory access: write to args[%u], a tensor of %lld bytes that the kernel takes as const",
+                    before->argument, bytes);
     } else {
-      std::snprintf(text, room, "illegal memory access, %lld bytes past the end of a tensor of %lld bytes",
-                    static_cast<long long>(at - before->second), bytes);
+      std::snprintf(text, room, "illegal memory access, %lld bytes past the end of args[%u], a tensor of %lld bytes",
+                    static_cast<long long>(at - before->end), before->argument, bytes);
     }
-  } else if (!g_tensors.empty() && at < g_tensors.front().first &&
-             g_tensors.front().first - at < (std::ptrdiff_t{1} << 40)) {
-    std::snprintf(text, room, "illegal memory access, %lld bytes before the start of a tensor",
-                  static_cast<long long>(g_tensors.front().first - at));
+  } else if (!g_tensors.empty() && at < g_tensors.front().begin &&
+             g_tensors.front().begin - at < (std::ptrdiff_t{1} << 40)) {
+    std::snprintf(text, room, "illegal memory access, %lld bytes before the start of args[%u]",
+                  static_cast<long long>(g_tensors.front().begin - at), g_tensors.front().argument);
   } else {
     std::snprintf(text, room, "illegal memory access at address %p, which is in no tensor", address);
   }
@@ -154,14 +161,15 @@ void seen(const void* address, std::size_t bytes, bool write, const void* site) 
   }
   if (at < g_arena || at >= g_arena_end) return;  // a stack, a module's variables
   const auto next = std::upper_bound(g_tensors.begin(), g_tensors.end(), at,
-                                     [](const char* p, const auto& tensor) { return p < tensor.first; });
-  const auto* tensor = next == g_tensors.begin() ? nullptr : &*std::prev(next);
-  if (tensor != nullptr && at + bytes <= tensor->second) return;
+                                     [](const char* p, const Tensor& tensor) { return p < tensor.begin; });
+  const Tensor* tensor = next == g_tensors.begin() ? nullptr : &*std::prev(next);
+  if (tensor != nullptr && at + bytes <= tensor->end) return;
   char message[300];
   describe_address(at, message, sizeof message);
-  if (tensor != nullptr && at < tensor->second) {
-    std::snprintf(message, sizeof message, "illegal memory access that runs past the end of a tensor of %lld bytes",
-                  static_cast<long long>(tensor->second - tensor->first));
+  if (tensor != nullptr && at < tensor->end) {
+    std::snprintf(message, sizeof message,
+                  "illegal memory access that runs past the end of args[%u], a tensor of %lld bytes", tensor->argument,
+                  static_cast<long long>(tensor->end - tensor->begin));
   }
   end_program("illegal_access", message, line_of(site));
 }

@@ -17,7 +17,7 @@ void set_tensors(const char* arena, std::size_t bytes, const Range* ranges, unsi
 // A new block on this operating-system thread: nothing of its shared memory is written yet.
 void access_block_begins(const Block& block);
 
-// "0x7f.. is 4 bytes past the end of a tensor of 4096 bytes"
+// "illegal memory access, 4 bytes past the end of args[1], a tensor of 4096 bytes"
 void describe_address(const void* address, char* text, std::size_t room);
 
 }  // namespace kagent::emulate

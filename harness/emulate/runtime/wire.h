@@ -13,7 +13,8 @@ inline constexpr int kArena = 4;   // a memfd: the tensors
 struct Range {  // bytes of the arena that hold one piece of memory
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t writable = 1;
+  std::uint32_t writable = 1;
+  std::uint32_t argument = 0;  // of the launch, the first that points there
 };
 
 struct Launch {

@@ -116,7 +116,7 @@ TEST_F(RunCommand, ADryRunStopsAtWhatTheRunWouldStopAt) {
   const std::string other = folder_ + "/other";
   const std::string model = " --dry-run --model spool:" + folder_ + "/never --run " + other + " ";
   for (const auto& [words, says] : std::vector<std::pair<std::string, std::string>>{
-           {"--tasks 3/99" + model, "there is no task \"3/99\""},
+           {"--tasks 3/99" + model, "there is no task 3/99; level 3 has 3/1 to 3/50"},
            {"--tasks 3/1 --prompt-set nope" + model, "no prompt set nope under "},
            {"--tasks 3/1 --suite /nonexistent" + model, "no folder /nonexistent"},
            {"--tasks 3/1 --config /nonexistent.toml" + model, "cannot read /nonexistent.toml"},

@@ -83,6 +83,21 @@ TEST_F(Tasks, AMistypedIdIsAnsweredWithTheNearestRightOne) {
   EXPECT_EQ(find_task(builtin, "3/99").error().code, Code::kUsage);
 }
 
+TEST_F(Tasks, ATaskIsAlsoFoundByItsName) {
+  const auto task = find_task({kBuiltin, "", ""}, "lenet5");
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  EXPECT_EQ(task.value().id, "3/4");
+  put("level1/1_Same.py");
+  put("level2/1_Same.py");
+  EXPECT_FALSE(find_task(suite(), "Same").ok());  // which of the two?
+}
+
+TEST_F(Tasks, AProblemThatALevelLacksIsAnsweredWithWhatItHas) {
+  const auto task = find_task({kBuiltin, "", ""}, "3/99");
+  ASSERT_FALSE(task.ok());
+  EXPECT_EQ(task.error().message, "there is no task 3/99; level 3 has 3/1 to 3/50 (`kagent tasks` lists them)");
+}
+
 TEST_F(Tasks, ACheckoutIsReadWhereverItKeepsItsLevels) {
   for (const char* within : {"", "KernelBench/", "KernelBench/KernelBench/"}) {
     put(std::string(within) + "level1/7_Seven.py");

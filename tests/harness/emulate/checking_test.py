@@ -63,7 +63,7 @@ class Wrong(unittest.TestCase):
     def test_an_access_past_a_tensor_is_exact_in_the_checking_build(self):
         error = self.fails("y[threadIdx.x == 3 ? n : threadIdx.x] = 1.0f;", True)
         self.assertEqual(error["kind"], "illegal_access")
-        self.assertIn("0 bytes past the end of a tensor of 4096 bytes", error["message"])
+        self.assertIn("0 bytes past the end of args[1], a tensor of 4096 bytes", error["message"])
         self.assertIn("thread (3, 0, 0)", error["message"])
         self.assertIn("CUDA line 3", error["message"])
 

@@ -53,7 +53,9 @@ class Refusals(TracerTest):
         self.refused("x = '\0'\n", "syntax_error", "null bytes")
         self.refused("x = '\ud800'\n", "syntax_error", "does not parse")
         self.refused("x = 1\nraise ValueError('mine')\n", "exception", "ValueError: mine", 2)
-        self.refused("import no_such_module\n", "forbidden", "may import torch, math and kagent", 1)
+        self.refused("import no_such_module\n", "forbidden", "may import torch, math and kagent, not no_such_module", 1)
+        self.refused("def launch(x):\n    scale<<<1, 32>>>(x)\n", "syntax_error", "launch by kg.launch", 2)
+        self.refused("open('/etc/passwd')\n", "forbidden", "a host program has no files, network or processes (", 1)
 
     def test_writes_to_what_is_read_only(self):
         self.refused(forward("self.conv.weight.add_(1)\nreturn x"), "writes_parameter", "the parameter conv.weight", 6)
