@@ -49,7 +49,8 @@ std::string details(const Row& row) {
     out += judge_anew("has no record of rules");
   } else {
     out += names_line("missing", row.rules.missing);
-    if (!row.rules.missing.empty()) out += judge_anew("is older than these rules");
+    out += names_line("by an earlier version", row.rules.older);
+    if (!row.rules.missing.empty() || !row.rules.older.empty()) out += judge_anew("is older than these rules");
   }
   out += names_line("failed", row.rules.failed) + names_line("flagged", row.rules.flagged) +
          names_line("not run", row.rules.not_run) + names_line("not a record", row.rules.problems);
@@ -161,6 +162,7 @@ json to_json(const Report& report) {
                          {"flag", row.rules.flagged},
                          {"not_run", row.rules.not_run},
                          {"missing", row.rules.missing},
+                         {"older", row.rules.older},
                          {"fail", row.rules.failed},
                          {"problems", row.rules.problems}}},
                        {"judges", judges},

@@ -20,6 +20,7 @@ RuleRecord rule_record(const nlohmann::json& verdict) {
   const auto rules = verdict.find("rules");
   record.there = verdict.is_object() && rules != verdict.end() && rules->is_array();
   std::map<std::string, std::ptrdiff_t> worst;
+  std::map<std::string, std::int64_t> version;  // the lowest
   if (record.there) {
     for (const nlohmann::json& entry : *rules) {
       const std::string name = text_or(entry, "rule", "");
@@ -29,6 +30,8 @@ RuleRecord rule_record(const nlohmann::json& verdict) {
             fmt::format("rule \"{}\" has the outcome \"{}\"", name, text_or(entry, "outcome", "")));
         continue;
       }
+      const std::int64_t by = integer_or(entry, "version", 0);
+      version[name] = version.contains(name) ? std::min(version[name], by) : by;
       auto& seen = worst[name];
       seen = std::max(seen, outcome - std::begin(kOutcomes));
     }
@@ -36,7 +39,12 @@ RuleRecord rule_record(const nlohmann::json& verdict) {
   std::vector<std::string>* const by_outcome[] = {&record.passed, &record.not_run, &record.flagged, &record.failed};
   for (const auto& [name, outcome] : worst) by_outcome[outcome]->push_back(name);
   for (const std::string_view required : required_rules()) {
-    if (worst.count(std::string(required)) == 0) record.missing.emplace_back(required);
+    const auto decided = version.find(std::string(required));
+    const int now = find_rule(required)->version;
+    if (decided == version.end())
+      record.missing.emplace_back(required);
+    else if (decided->second < now)
+      record.older.push_back(fmt::format("{} {} (now {})", required, decided->second, now));
   }
   return record;
 }

@@ -15,10 +15,11 @@ struct RuleRecord {
   std::vector<std::string> not_run;
   std::vector<std::string> failed;
   std::vector<std::string> missing;   // required, and absent
+  std::vector<std::string> older;     // required, and decided by an earlier version of the rule: "accuracy 2 (now 3)"
   std::vector<std::string> problems;  // entries that are no record of a rule; one line each
 
-  // Every required rule is there, and what is there can be read.
-  [[nodiscard]] bool full() const { return there && missing.empty() && problems.empty(); }
+  // Every required rule is there in today's version, and what is there can be read.
+  [[nodiscard]] bool full() const { return there && missing.empty() && older.empty() && problems.empty(); }
 };
 
 RuleRecord rule_record(const nlohmann::json& verdict);

@@ -17,7 +17,11 @@ using ::testing::Not;
 json full_record() {
   json rules = json::array();
   for (const auto rule : required_rules())
-    rules.push_back({{"rule", rule}, {"version", 1}, {"outcome", "pass"}, {"what", "x"}, {"evidence", json::object()}});
+    rules.push_back({{"rule", rule},
+                     {"version", find_rule(rule)->version},
+                     {"outcome", "pass"},
+                     {"what", "x"},
+                     {"evidence", json::object()}});
   return rules;
 }
 
@@ -47,6 +51,17 @@ TEST(RuleRecord, NamesTheRuleThatIsAbsent) {
   json rules = full_record();
   rules.erase(2);
   EXPECT_THAT(rule_record({{"rules", rules}}).missing, ElementsAre(required_rules()[2]));
+}
+
+TEST(RuleRecord, NamesTheRuleThatAnEarlierVersionDecided) {
+  json rules = full_record();
+  const auto now = find_rule("accuracy")->version;
+  for (json& entry : rules) {
+    if (entry["rule"] == "accuracy") entry["version"] = now - 1;
+  }
+  const RuleRecord record = rule_record({{"rules", rules}});
+  EXPECT_THAT(record.older, ElementsAre("accuracy " + std::to_string(now - 1) + " (now " + std::to_string(now) + ")"));
+  EXPECT_FALSE(record.full());
 }
 
 TEST(RuleRecord, TakesTheWorstOfARuleThatStandsThereTwice) {

@@ -46,7 +46,8 @@ class AuditCommand : public ::testing::Test {
     const auto run = run::RunDirectory::create_or_resume(folder, identity, {{"copied", true}}).value();
     const auto log = run.open_task("3/4").value();
     nlohmann::json rules = nlohmann::json::array();
-    for (const auto rule : audit::required_rules()) rules.push_back({{"rule", rule}, {"outcome", "pass"}});
+    for (const auto rule : audit::required_rules())
+      rules.push_back({{"rule", rule}, {"version", find_rule(rule)->version}, {"outcome", "pass"}});
     const run::Chain chain = recorded.read_task("3/4").value();
     for (nlohmann::json event : chain.events) {
       if (event["kind"] == "verdict") event["verdict"]["rules"] = rules;
