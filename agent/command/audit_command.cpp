@@ -14,6 +14,7 @@
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/request_options.h"
+#include "agent/command/run_names.h"
 #include "agent/judge/plan_listing.h"
 
 namespace kagent {
@@ -78,7 +79,7 @@ Status ask_judges(const Options& options, const run::RunDirectory& run, const st
 }
 
 int run_audit(const Options& options) {
-  auto run = run::RunDirectory::open(options.run);
+  auto run = open_run_folder(options.run);
   if (!run) return fail(run.error());
   Result<std::vector<audit::Sample>> samples = audit::accepted_samples(run.value());
   if (!samples) return fail(samples.error());
@@ -110,7 +111,7 @@ void add_audit(CLI::App& program, int& exit_code) {
       program.add_subcommand("audit",
                              "the record of rules and the LLM judges of a run's accepted kernels (exit 0 in order, 1 "
                              "not, 2 error, 3 judges are open)");
-  add_run_argument(*command, options->run);
+  add_run_argument(*command, options->run, RunUse::kChange);
   CLI::Option* judge = command
                            ->add_option("--judge", options->judges,
                                         "ask this model about each accepted kernel; give it twice for two judges")

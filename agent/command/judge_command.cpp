@@ -13,6 +13,7 @@
 #include "agent/command/options.h"
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
+#include "agent/command/run_names.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/compile_ahead.h"
 #include "agent/judge/judge.h"

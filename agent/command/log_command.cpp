@@ -10,6 +10,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/print.h"
+#include "agent/command/run_names.h"
 #include "agent/run/merge.h"
 #include "agent/run/verify.h"
 
@@ -29,7 +30,7 @@ std::string state_words(const run::VerifyReport& r) {
 }
 
 int verify_run(const Options& options) {
-  auto run = run::RunDirectory::open(options.run);
+  auto run = open_run_folder(options.run);
   if (!run) return fail(run.error());
   const auto head = options.head.empty() ? std::nullopt : std::optional<std::string>(options.head);
   Result<run::VerifyReport> report = run::verify(run.value(), head);
@@ -63,11 +64,11 @@ struct MergeOptions {
 };
 
 int merge_runs(const MergeOptions& options) {
-  auto into = run::RunDirectory::open(options.into);
+  auto into = open_run_folder(options.into);
   if (!into) return fail(into.error());
   std::vector<run::RunDirectory> copies;
   for (const std::string& folder : options.from) {
-    auto copy = run::RunDirectory::open(run_folder(folder));
+    auto copy = open_run_folder(run_folder_to_read(folder));
     if (!copy) return fail(copy.error());
     copies.push_back(std::move(copy).value());
   }
@@ -94,7 +95,7 @@ void add_merge(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* merge = command.add_subcommand(
       "merge", "bring copies of one run together: for each task the longest log, if the others are beginnings of it");
-  add_run_argument(*merge, options->into);  // it gets everything
+  add_run_argument(*merge, options->into, RunUse::kChange);  // it gets everything
   merge->add_option("from", options->from, "copies of it, which are only read")
       ->required()
       ->type_name("COPY")
@@ -112,7 +113,7 @@ void add_log(CLI::App& program, int& exit_code) {
   command->require_subcommand(1);
   CLI::App* verify = command->add_subcommand(
       "verify", "find edits, gaps and missing files; with --head also truncation (exit 0 whole, 1 not)");
-  add_run_argument(*verify, options->run);
+  add_run_argument(*verify, options->run, RunUse::kRead);
   verify->add_option("--head", options->head, "the head hash that was published")->type_name("HASH");
   verify->add_flag("--json", options->json, "one JSON object");
   verify->footer("Example:\n  kagent log verify runs/first --head 3f2a...");

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "agent/base/printable.h"
@@ -81,25 +80,6 @@ void add_task_options(CLI::App& command, TaskOptions& options) {
 TaskSource task_source(const TaskOptions& options, const Installation& installation) {
   return {installation.root + "/tasks", options.suite, options.file,
           options.small ? installation.cache + "/small" : std::string()};
-}
-
-std::string run_folder(const std::string& text) {
-  std::error_code ignored;
-  const bool bare = !text.empty() && text.find('/') == std::string::npos && text != "." && text != "..";
-  return bare && !std::filesystem::exists(text, ignored) ? "runs/" + text : text;
-}
-
-void add_run_argument(CLI::App& command, std::string& run) {
-  command.add_option("run", run, "the run's folder, or its name in runs/")
-      ->required()
-      ->type_name("RUN")
-      ->transform(CLI::Validator(
-          [](std::string& text) {
-            std::string problem = blank_problem(text);
-            if (problem.empty()) text = run_folder(text);
-            return problem;
-          },
-          "", "run"));
 }
 
 std::string gpu_name_problem(const std::string& text) {

@@ -27,11 +27,6 @@ struct TaskOptions {
 void add_task_options(CLI::App& command, TaskOptions& options);
 TaskSource task_source(const TaskOptions& options, const Installation& installation);
 
-// A run's folder: a bare name means runs/NAME unless such a folder is here.
-std::string run_folder(const std::string& text);
-// RUN, the first argument of what works on a run: a folder, or a name in runs/.
-void add_run_argument(CLI::App& command, std::string& run);
-
 // --gpu N or a UUID.
 void add_gpu_option(CLI::App& command, std::string& gpu);
 

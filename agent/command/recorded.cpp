@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/command/options.h"
 #include "agent/command/print.h"
+#include "agent/command/run_names.h"
 #include "agent/run/run_directory.h"
 
 namespace kagent {
@@ -50,7 +50,7 @@ class RecordedRun : public llm::RecordedReplies {
 }  // namespace
 
 Result<std::unique_ptr<llm::RecordedReplies>> open_recorded_run(const std::string& text) {
-  auto run = run::RunDirectory::open(run_folder(text));
+  auto run = open_run_folder(run_folder_to_read(text));
   if (!run) return run.error();
   return std::unique_ptr<llm::RecordedReplies>(std::make_unique<RecordedRun>(run.value()));
 }
@@ -58,7 +58,7 @@ Result<std::unique_ptr<llm::RecordedReplies>> open_recorded_run(const std::strin
 Status holds_reply(const std::string& model, const std::string& task_id) {
   constexpr std::string_view kReplay = "replay:";
   if (!model.starts_with(kReplay)) return Ok{};
-  const auto run = run::RunDirectory::open(run_folder(model.substr(kReplay.size())));
+  const auto run = open_run_folder(run_folder_to_read(model.substr(kReplay.size())));
   if (!run) return run.error();
   const auto reply = run::recorded_reply(run.value(), task_id, 1);
   if (!reply) return reply.error();

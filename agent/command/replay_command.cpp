@@ -11,6 +11,7 @@
 #include "agent/command/options.h"
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
+#include "agent/command/run_names.h"
 #include "agent/replay/report.h"
 
 namespace kagent {
@@ -41,7 +42,7 @@ Status write_out(const Options& options, const run::RunDirectory& run, const rep
 }
 
 int replay_run(const Options& options) {
-  auto run = run::RunDirectory::open(options.run);
+  auto run = open_run_folder(options.run);
   if (!run) return fail(run.error());
   if (!options.out.empty() && is_inside(options.out, options.run))
     return fail({Code::kUsage, fmt::format("--out {} is inside {}, which is only read; name another place", options.out,
@@ -95,7 +96,7 @@ void add_replay(CLI::App& program, int& exit_code) {
       program.add_subcommand("replay",
                              "judge a run's answers again, without a model (exit 0 the same, 1 something "
                              "differs, 2 error, 3 nothing could be compared)");
-  add_run_argument(*command, options->run);
+  add_run_argument(*command, options->run, RunUse::kRead);
   command->add_option("--task", options->task, "this task only, e.g. 3/4")->type_name("TASK");
   command->add_option("--sample", options->sample, "this sample only")->check(whole_between(1, 1000));
   add_judge_options(*command, options->judge);

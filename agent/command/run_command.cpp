@@ -7,6 +7,7 @@
 #include "agent/base/json_text.h"
 #include "agent/base/printable.h"
 #include "agent/command/commands.h"
+#include "agent/command/run_names.h"
 #include "agent/command/slurm_run.h"
 #include "agent/command/work_through.h"
 #include "agent/slurm/rounds.h"
@@ -128,7 +129,7 @@ Result<PlannedRun> plan_judging(const JudgeRunOptions& options, const run::RunDi
 
 int judge_run(const JudgeRunOptions& options) {
   if (Result<std::pair<std::size_t, std::size_t>> shard = shard_of(options.shard); !shard) return fail(shard.error());
-  Result<run::RunDirectory> directory = run::RunDirectory::open(options.run);
+  Result<run::RunDirectory> directory = open_run_folder(options.run);
   if (!directory) return fail(directory.error());
   Result<PlannedRun> planned = plan_judging(options, directory.value());
   if (!planned) return fail(planned.error());
@@ -169,7 +170,7 @@ void add_halves(CLI::App& program, int& exit_code) {
   auto judge_options = std::make_shared<JudgeRunOptions>();
   CLI::App* judge = program.add_subcommand(
       "judge-run", "the half of `run` that judges: needs no model and no internet (exit as generate)");
-  add_run_argument(*judge, judge_options->run);
+  add_run_argument(*judge, judge_options->run, RunUse::kChange);
   judge->add_option("--tasks", judge_options->tasks, "only these of the run's tasks")->delimiter(',');
   judge->add_option("--suite", judge_options->suite, "the checkout that the run's tasks are from")
       ->type_name("DIR")

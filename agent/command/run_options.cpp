@@ -6,6 +6,7 @@
 
 #include "agent/base/json_text.h"
 #include "agent/command/print.h"
+#include "agent/command/run_names.h"
 #include "agent/llm/estimate.h"
 #include "agent/suite/budget.h"
 

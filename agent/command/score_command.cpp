@@ -9,6 +9,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/print.h"
+#include "agent/command/run_names.h"
 #include "agent/score/forms.h"
 
 namespace kagent {
@@ -21,7 +22,7 @@ struct Options {
 };
 
 int print_scores(const Options& options) {
-  auto directory = run::RunDirectory::open(options.run);
+  auto directory = open_run_folder(options.run);
   if (!directory) return fail(directory.error());
   Result<score::Run> run = score::read_run(directory.value());
   if (!run) return fail(run.error());
@@ -43,7 +44,7 @@ int print_scores(const Options& options) {
 void add_score(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("score", "what a run comes to: correct share, fast_p, best of k, cost");
-  add_run_argument(*command, options->run);
+  add_run_argument(*command, options->run, RunUse::kRead);
   command->add_flag("--json", options->json, "one JSON object");
   command->add_option("--csv", options->csv, "also write a row a sample to this file")
       ->type_name("FILE")

@@ -11,6 +11,7 @@
 #include "agent/command/commands.h"
 #include "agent/command/options.h"
 #include "agent/command/print.h"
+#include "agent/command/run_names.h"
 #include "agent/command/verdict_text.h"
 #include "agent/judge/plan_listing.h"
 #include "agent/run/run_directory.h"
@@ -104,7 +105,7 @@ Result<std::string> stored_text(const run::RunDirectory& run, const run::SampleS
 }
 
 int show(const Options& options) {
-  auto opened = run::RunDirectory::open(options.run);
+  auto opened = open_run_folder(options.run);
   if (!opened) return fail(opened.error());
   const run::RunDirectory& run = opened.value();
   const std::vector<std::string> known = run.tasks();
@@ -151,7 +152,7 @@ void add_show(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       program.add_subcommand("show", "what happened in a run, in a page; or one stored text of a sample");
-  add_run_argument(*command, options->run);
+  add_run_argument(*command, options->run, RunUse::kRead);
   command->add_option("task", options->task, "only this task")->type_name("TASK");
   command->add_option("--sample", options->sample, "which sample (default: the last)")
       ->type_name("N")

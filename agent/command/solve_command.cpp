@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 
 #include "agent/base/json_text.h"
@@ -13,6 +12,7 @@
 #include "agent/command/print.h"
 #include "agent/command/progress.h"
 #include "agent/command/recorded.h"
+#include "agent/command/run_names.h"
 #include "agent/command/sampling_options.h"
 #include "agent/command/verdict_text.h"
 #include "agent/llm/estimate.h"
@@ -32,13 +32,8 @@ struct Options : SamplingOptions {
   bool json_output = false;
 };
 
-// "runs/3-9-openai-gpt-x": the same command finds its run again.
 std::string folder_of_run(const Options& options, const std::string& task_id) {
-  if (!options.run.empty()) return run_folder(options.run);
-  std::string name = run::folder_of_task(task_id) + "-" + options.model;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '_'; }, '-');
-  return "runs/" + name.substr(0, 100);
+  return options.run.empty() ? default_run_folder(task_id, options.model) : run_folder(options.run);
 }
 
 json identity_of(const Options& options, const Task& task, const PromptSet& prompts) {
@@ -215,7 +210,7 @@ void add_solve(CLI::App& program, int& exit_code) {
   add_task_options(*command, options->task);
   command
       ->add_option("--run", options->run,
-                   "the run's name (runs/NAME) or folder; the same one resumes (default runs/<task>-<model>)")
+                   "the run's name (runs/NAME) or folder; the same one resumes (default runs/TASK-MODEL)")
       ->type_name("RUN")
       ->check(not_blank());
   add_config_option(*command, options->config);

@@ -11,6 +11,7 @@
 
 #include "agent/base/file.h"
 #include "agent/base/nearest.h"
+#include "agent/base/printable.h"
 #include "agent/base/sha256.h"
 #include "agent/task/blind.h"
 #include "agent/task/manifest.h"
@@ -143,6 +144,10 @@ std::string id_of_name(const std::string& name, const std::vector<TaskInfo>& tas
 }
 
 Error unknown_task(const std::string& id, const std::vector<TaskInfo>& tasks) {
+  if (id.find(',') != std::string::npos) {
+    return {Code::kUsage, fmt::format("give one task, not {}; `kagent run --tasks 3/1,3/9` lets a model solve several",
+                                      name_text(id))};
+  }
   TaskInfo wanted;
   if (set_id(wanted, id)) {
     const auto in_level = [&](const TaskInfo& task) { return task.level == wanted.level; };

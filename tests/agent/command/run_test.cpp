@@ -124,7 +124,8 @@ TEST_F(RunCommand, ADryRunStopsAtWhatTheRunWouldStopAt) {
            {"--tasks 3/1 --budget-usd 3" + model, "--budget-usd needs the model's price"},
            {"--tasks 3/1 --dry-run --model nosuch:m --run " + other, "there is no provider \"nosuch\""},
            {"--tasks 3/1 --dry-run --model anthropic --run " + other, "lacks its provider"},
-           {"--tasks 3/1 --dry-run --model replay:/nonexistent --run " + other, "/nonexistent is no run directory"},
+           {"--tasks 3/1 --dry-run --model replay:/nonexistent --run " + other,
+            "no run in /nonexistent; give the run's path"},
            {"--tasks 3/1 --dry-run --model openai:m --base-url ftp://x --run " + other, "ftp"},
            {"--tasks 3/2 --dry-run" + good, "is a run with another tasks"}}) {
     for (const std::string& command : {std::string("run --backend none "), std::string("generate ")}) {

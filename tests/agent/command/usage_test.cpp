@@ -48,6 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"tasks show 3/4 --qwertyuiop", "unknown option --qwertyuiop; --help lists them"},
         WrongUse{"solve --task 3/4 --model nosuch:model", "nosuch"},
         WrongUse{"solve --task 3/99 --model anthropic:m", "3/99"},
+        WrongUse{"solve --task 3/1,3/9 --model spool:x", "give one task, not 3/1,3/9; `kagent run --tasks 3/1,3/9`"},
+        WrongUse{"judge --task 3/1,3/9 --answer x.md", "give one task, not 3/1,3/9"},
         WrongUse{"judge --task 3/4 --answer /nonexistent/answer.md", "/nonexistent/answer.md"},
         WrongUse{"judge --task 3/4 --answer /", "/"}, WrongUse{"show /nonexistent/run", "/nonexistent/run"},
         WrongUse{"log verify /nonexistent/run", "/nonexistent/run"},
@@ -165,6 +167,50 @@ TEST(RunNames, MeanTheSameFolderToEveryCommand) {
   EXPECT_THAT(replay.text, HasSubstr("--model replay:old: this run holds no reply for 3/9; its tasks: 3/4"));
   EXPECT_FALSE(fs::exists(folder + "/runs/never"));
   fs::remove_all(folder);
+}
+
+class RunsElsewhere : public ::testing::Test {
+ protected:
+  RunsElsewhere() { std::filesystem::create_directories(folder_); }
+  ~RunsElsewhere() override { std::filesystem::remove_all(folder_); }
+  Outcome here(const std::string& words) {
+    return run_command("cd " + folder_ + " && KAGENT_ROOT=" KAGENT_SOURCE_DIR " " + kagent_program() + " " + words);
+  }
+
+  const std::string folder_ = std::filesystem::weakly_canonical(std::filesystem::temp_directory_path() /
+                                                                ("kagent-elsewhere-" + std::to_string(::getpid())));
+};
+
+TEST_F(RunsElsewhere, AreReadOfTheCheckoutByName) {
+  for (const char* words : {"show 3-4-claude", "show runs/3-4-claude", "score 3-4-claude", "log verify 3-4-claude"})
+    EXPECT_EQ(here(words).exit_code, 0) << words;
+}
+
+TEST_F(RunsElsewhere, AreNotChangedByName) {
+  const Outcome outcome = here("judge-run pilot");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.text,
+              HasSubstr("no run in " + folder_ +
+                        "/runs/pilot; there is one in " KAGENT_SOURCE_DIR "/runs/pilot: give that path\n"));
+}
+
+TEST_F(RunsElsewhere, AMistypedNameSaysWhereItWasLookedForAndTheNearest) {
+  const std::string both = "no run in " + folder_ + "/runs/piolt or " KAGENT_SOURCE_DIR "/runs/piolt; ";
+  EXPECT_THAT(here("score piolt").text, HasSubstr(both + "did you mean pilot?\n"));
+  EXPECT_THAT(here("show a-run-far-from-all").text, HasSubstr("; give the run's path, or call from the folder"));
+}
+
+TEST_F(RunsElsewhere, ADefaultNameIsShortAndResumes) {
+  std::filesystem::create_directories(folder_ + "/some/answers");
+  std::filesystem::copy(KAGENT_SOURCE_DIR "/docs/example/my_model.py", folder_ + "/my_model.py");
+  const std::string solve = "solve --file my_model.py --backend none --no-wait --model ";
+  EXPECT_EQ(here(solve + "spool:some/answers/").exit_code, 4);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/runs/my_model-spool-answers/manifest.json"));
+  // The name that it had before is found again.
+  std::filesystem::rename(folder_ + "/runs/my_model-spool-answers",
+                          folder_ + "/runs/file-my_model-spool-some-answers-");
+  EXPECT_EQ(here(solve + "spool:some/answers/").exit_code, 4);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/runs/my_model-spool-answers"));
 }
 
 TEST(Help, NamesEveryCommand) {
