@@ -4,6 +4,7 @@
 
 #include "agent/report/parts.h"
 #include "agent/report/tables.h"
+#include "agent/score/best_of_k.h"
 #include "agent/score/words.h"
 
 namespace kagent::report {
@@ -131,7 +132,12 @@ Html by_k(const score::Scores& scores) {
   for (const score::BestOfK& b : scores.best_of_k)
     table.row({Html() << b.k, text(score::percent_words(b.correct)), text(score::percent_words(b.counted)),
                text(scores.unbiased ? "" : score::words_of(b.geomean_all))});
-  return table.empty() ? Html() : table.html();
+  Html out;
+  if (table.empty()) return out;
+  out << table.html();
+  if (const std::string falls = score::why_it_falls(scores.best_of_k); !falls.empty())
+    out << "<p class=note>" << text(falls) << "</p>\n";
+  return out;
 }
 
 }  // namespace

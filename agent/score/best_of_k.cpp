@@ -2,7 +2,10 @@
 
 #include "agent/score/best_of_k.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "agent/score/pass_at_k.h"
 
@@ -53,6 +56,17 @@ std::vector<BestOfK> best_of_k(const Run& run, bool mixed) {
   for (int k = 1; k <= std::min(kMostK, run.asked.samples); ++k)
     all.push_back(pass_at_k_applies(run.asked) ? pass_k(run, k) : first_k(run, k, mixed));
   return all;
+}
+
+std::string why_it_falls(const std::vector<BestOfK>& all) {
+  const auto fall = std::adjacent_find(all.begin(), all.end(), [](const BestOfK& a, const BestOfK& b) {
+    return a.geomean_all.value && b.geomean_all.value && *b.geomean_all.value < *a.geomean_all.value;
+  });
+  if (fall == all.end()) return "";
+  return fmt::format(
+      "The mean falls at k = {}: a sample that counts stands for its task, even where an earlier one that does not "
+      "count is faster over eager.",
+      std::next(fall)->k);
 }
 
 }  // namespace kagent::score

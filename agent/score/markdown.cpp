@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/base/printable.h"
+#include "agent/score/best_of_k.h"
 #include "agent/score/forms.h"
 #include "agent/score/words.h"
 
@@ -145,8 +146,9 @@ std::string by_k(const Scores& scores) {
     rows.push_back({std::to_string(b.k), percent_words(b.correct), percent_words(b.counted),
                     scores.unbiased ? "" : words_of(b.geomean_all)});
   }
+  const std::string falls = why_it_falls(scores.best_of_k);
   return fmt::format("## {}\n\n", scores.unbiased ? "pass@k (unbiased estimate)" : "Best of the first k samples") +
-         table(rows);
+         table(rows) + (falls.empty() ? "" : falls + "\n\n");
 }
 
 std::string against_cell(const std::optional<Against>& a) {
@@ -162,7 +164,11 @@ std::string tasks(const Run& run) {
       const std::string state = !task.logged           ? "not begun"
                                 : task.samples.empty() ? "not asked"
                                                        : to_string(task.samples.back().state);
-      rows.push_back({plain(task.id), std::to_string(task.samples.size()), "", state, "", "", "", "", "", "", ""});
+      // Right in the other tier only: a failure here, and in no figure (a note says so).
+      const Sample* other = best_of(task, [](const Sample&) { return true; });
+      rows.push_back({plain(task.id), std::to_string(task.samples.size()), "",
+                      other != nullptr ? to_string(other->state) : state, other != nullptr ? "no" : "", "", "", "", "",
+                      "", other != nullptr ? to_string(other->tier) : ""});
       continue;
     }
     const auto s = best->speedup();

@@ -1,6 +1,7 @@
 #include "agent/score/notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,6 +17,18 @@ int samples_that(const Run& run, const Which& which) {
 
 std::string few(int count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// "; a failure here: 3/34, which has no other".
+std::string only_in_tier_any(const Run& run) {
+  std::vector<std::string> ids;
+  for (const Task& task : run.tasks) {
+    if (best_of(task, in_default_tier) == nullptr && best_of(task, [](const Sample&) { return true; }) != nullptr)
+      ids.push_back(task.id);
+  }
+  if (ids.empty()) return "";
+  return fmt::format("; a failure here, and without figures: {}, which {} no other right sample", fmt::join(ids, ", "),
+                     ids.size() == 1 ? "has" : "have");
 }
 
 }  // namespace
@@ -52,8 +65,8 @@ std::vector<std::string> notes_of(const Run& run, const Scores& scores) {
                                few(cached, "sample was", "samples were")));
   if (run.baselines_damage) notes.push_back("not used: " + run.baselines_damage->message);
   const int other_tier = samples_that(run, [](const Sample& x) { return x.correct() && x.tier == Tier::kAny; });
-  note(other_tier > 0, fmt::format("{} right in tier any (narrower arithmetic) only: in no figure but that tier's",
-                                   few(other_tier, "sample is", "samples are")));
+  note(other_tier > 0, fmt::format("{} right in tier any (narrower arithmetic): in no figure but that tier's{}",
+                                   few(other_tier, "sample was", "samples were"), only_in_tier_any(run)));
   note(scores.context.mixed(),
        fmt::format("times were measured in {} environments: geometric means are given for each, not over all",
                    scores.context.timed.size()));

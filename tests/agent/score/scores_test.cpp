@@ -188,6 +188,20 @@ TEST(Scores, TheOtherTierIsInItsOwnFiguresOnly) {
   EXPECT_EQ(scores.tiers[0].correct.hits, 1);
 }
 
+TEST(Forms, ATaskRightInTheOtherTierOnlySaysSo) {
+  const score::Run run = run_of({task("3/1", {sample(1, verdict(4, "any")), sample(2, rejected())}),
+                                 task("3/2", {sample(1, verdict(4, "any")), sample(2, verdict(2))})});
+  const Scores scores = scores_of(run);
+  EXPECT_TRUE(std::any_of(scores.notes.begin(), scores.notes.end(), [](const std::string& note) {
+    return note.starts_with("2 samples were right in tier any") &&
+           note.ends_with(": 3/1, which has no other right sample");
+  }));
+  const std::string markdown = to_markdown(run, scores);
+  const std::string row = markdown.substr(markdown.find("| 3/1"), markdown.find("| 3/2") - markdown.find("| 3/1"));
+  EXPECT_NE(row.find("| accepted | no "), std::string::npos) << row;
+  EXPECT_NE(row.find("| any "), std::string::npos) << row;
+}
+
 TEST(Scores, ALibraryCallThatComputesMakesTheTrackLibrary) {
   EXPECT_EQ(sample(1, verdict(2)).track, Track::kPure);  // zeros only fills memory
   json v = verdict(2);
@@ -225,6 +239,18 @@ TEST(Scores, FeedbackTakesTheBestOfTheFirstK) {
   EXPECT_EQ(*scores.best_of_k[0].correct.value, 0);
   EXPECT_EQ(*scores.best_of_k[1].correct.value, 1);
   EXPECT_NEAR(*scores.best_of_k[1].geomean_all.value, 4, 1e-12);
+}
+
+TEST(Scores, AMeanThatFallsWithKIsExplained) {
+  json early = verdict(8);
+  early["counts"] = false;  // not surely faster than the null plan
+  const score::Run run = run_of({task("3/1", {sample(1, early), sample(2, verdict(4))})});
+  const Scores scores = scores_of(run);
+  EXPECT_NEAR(*scores.best_of_k[0].geomean_all.value, 8, 1e-12);
+  EXPECT_NEAR(*scores.best_of_k[1].geomean_all.value, 4, 1e-12);
+  EXPECT_NE(to_markdown(run, scores).find("The mean falls at k = 2: "), std::string::npos);
+  const score::Run rising = run_of({task("3/1", {sample(1, verdict(4)), sample(2, verdict(8))})});
+  EXPECT_EQ(to_markdown(rising, scores_of(rising)).find("The mean falls"), std::string::npos);
 }
 
 TEST(Scores, IndependentSamplesGivePassAtK) {
