@@ -16,16 +16,23 @@ readonly test_packages=(clang-format-14 clang-tidy-14 git)
 readonly browser_packages=(chromium-headless-shell fonts-dejavu-core)  # continuous integration only; Ubuntu has no such packages
 readonly cluster_packages=(slurmctld slurmd slurm-client munge)  # continuous integration only: they bring services
 
-# One set-up or build at a time in this checkout. The lock goes with the process that holds it, however it ends.
-lock() {
-  { mkdir -p "$deps" && : >>"$deps/lock"; } 2>/dev/null ||
+# with_lock NAME WHAT COMMAND...: one process at a time in this checkout for each NAME: set-up, build-PRESET, compilers (one
+# build at a time: they need the memory), taken in this order. The lock goes with the process that holds it, however it
+# ends; the file says who that is and, in the words of WHAT, for what.
+with_lock() {
+  local file="$deps/lock-$1" what=$2 fd
+  shift 2
+  { mkdir -p "$deps" && : >>"$file"; } 2>/dev/null ||
     die "cannot write in $deps: run as the user who owns this checkout, or clone it anew"
-  exec 9>"$deps/lock"
-  flock -n 9 && return
-  say "waiting for another ./dev in this checkout"
-  flock 9
+  exec {fd}>>"$file"
+  if ! flock -n "$fd"; then
+    say "waiting for $(<"$file")"
+    flock "$fd"
+  fi
+  echo "./dev $dev_command (process $$): $what" >"$file"
+  "$@"
+  exec {fd}>&-
 }
-unlock() { exec 9>&-; }
 
 # --- Debian packages -------------------------------------------------------------------------------------------------
 
@@ -137,11 +144,26 @@ jobs_for_memory() {
   echo $((cores < by_memory ? cores : by_memory))
 }
 
-# build_preset PRESET [TARGET]: configures the preset if it never was, or for another Python, and builds it; ninja sees to
+# build_preset PRESET [TARGET]: builds it if it is not up to date. What another ./dev builds meanwhile, of another preset,
+# is waited for only where there is something to build.
+build_preset() { with_lock "build-$1" "build/$1" build_if_needed "$@"; }
+build_if_needed() { is_up_to_date "$@" || with_lock compilers "build/$1" configure_and_build "$@"; }
+
+# The stamp of a preset configured for this Python.
+stamp_of() {
+  printf '%s' "$root/build/$1/.configured-$(printf '%s' "$python" | cat - "$root/CMakePresets.json" | sha256sum | cut -c1-16)"
+}
+
+is_up_to_date() {
+  [[ -e $(stamp_of "$1") && -e $root/build/$1/build.ninja ]] || return
+  ninja -C "$root/build/$1" -n "${2:-all}" 2>/dev/null | grep -q 'no work to do'
+}
+
+# configure_and_build PRESET [TARGET]: configures the preset if it never was, or for another Python, and builds it; ninja sees to
 # everything else.
-build_preset() {
-  local dir="$root/build/$1" stamp target=${2:-all}
-  stamp="$dir/.configured-$(printf '%s' "$python" | cat - "$root/CMakePresets.json" | sha256sum | cut -c1-16)"
+configure_and_build() {
+  local dir="$root/build/$1" stamp
+  stamp=$(stamp_of "$1")
   if [[ ! -e $stamp || ! -e $dir/build.ninja ]]; then
     say "configuring build/$1"
     mkdir -p "$dir"
@@ -151,9 +173,7 @@ build_preset() {
     touch "$stamp"
     [[ ! $python ]] || summary >&2
   fi
-  # Nothing to do is silent; otherwise ninja's own progress.
-  ninja -C "$dir" -n "$target" 2>/dev/null | grep -q 'no work to do' ||
-    ninja -C "$dir" -j"$(jobs_for_memory)" "$target" >&2 || die "the build failed (the compiler's reason is above)"
+  ninja -C "$dir" -j"$(jobs_for_memory)" "${2:-all}" >&2 || die "the build failed (the compiler's reason is above)"
 }
 
 # What was found, in a page.
