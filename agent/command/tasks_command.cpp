@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "agent/base/json_text.h"
 #include "agent/command/commands.h"
@@ -81,6 +82,22 @@ void print_kills(const std::string& id, const nlohmann::json& kills) {
     print_text(stdout, "{}    the reference itself does not pass: a fault of kagent's\n", id);
 }
 
+// Words in lines of some 100 columns, each behind `start`.
+std::string in_lines(const std::string& text, const std::string& start) {
+  constexpr std::size_t kColumns = 100;
+  std::string lines;
+  std::string line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + word.size() >= kColumns) {
+      lines += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? start : " ") + word;
+  }
+  return line.empty() ? lines : lines + line + "\n";
+}
+
 void print_study(const Task& task, const nlohmann::json& study) {
   const std::string& id = task.id;
   const nlohmann::json& work = study["work"];
@@ -97,8 +114,8 @@ void print_study(const Task& task, const nlohmann::json& study) {
   print_kills(id, study["kills"]);
   if (!study["kills"].is_object()) print_cannot_show(stdout, task);
   if (!study["numerics"].is_object()) {
-    print_text(stdout, "{}  numerics under the official check need a GPU{}\n", id,
-               task.numerics.empty() ? "" : "; on an H200: " + task.numerics);
+    print_text(stdout, "{}  numerics under the official check need a GPU{}\n{}", id,
+               task.numerics.empty() ? "" : "; on an H200:", in_lines(task.numerics, id + "    "));
     return;
   }
   const nlohmann::json& numerics = study["numerics"];

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 #include <string>
 
 #include "tests/agent/command/program.h"
@@ -167,6 +168,13 @@ TEST(RunNames, MeanTheSameFolderToEveryCommand) {
   EXPECT_THAT(replay.text, HasSubstr("--model replay:old: this run holds no reply for 3/9; its tasks: 3/4"));
   EXPECT_FALSE(fs::exists(folder + "/runs/never"));
   fs::remove_all(folder);
+}
+
+TEST(TasksStudy, IsReadableInATerminal) {
+  const Outcome outcome = run_kagent("tasks study 3/9");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  std::istringstream lines(outcome.text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
 }
 
 class RunsElsewhere : public ::testing::Test {
