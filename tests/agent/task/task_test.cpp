@@ -76,8 +76,8 @@ TEST_F(Tasks, ABlindTasksPromptHasNoSizes) {
 
 TEST_F(Tasks, AMistypedIdIsAnsweredWithTheNearestRightOne) {
   const TaskSource builtin{kBuiltin, "", ""};
-  EXPECT_THAT(find_task(builtin, "3/99").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
-  EXPECT_THAT(find_task(builtin, "resnet18").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
+  EXPECT_THAT(find_task(builtin, "3-9").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
+  EXPECT_THAT(find_task(builtin, "resnet81").error().message, HasSubstr("did you mean 3/9 (resnet18)?"));
   EXPECT_THAT(find_task(builtin, "elephants").error().message, HasSubstr("`kagent tasks` lists them"));
   EXPECT_THAT(find_task(builtin, "").error().message, HasSubstr("which task? Say --task 3/9"));
   EXPECT_EQ(find_task(builtin, "3/99").error().code, Code::kUsage);
