@@ -39,14 +39,6 @@ ChildSpec worker_spec(const Installation& installation, const CrewSpec& spec, co
           log_path(spec, role)};
 }
 
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \n\r\t");
-  if (end == std::string::npos) return "";
-  const std::size_t begin = text.find_last_of('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1,
-                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
-}
-
 }  // namespace
 
 ChildSpec lone_worker_spec(const Installation& installation, const CrewSpec& spec) {
@@ -131,12 +123,11 @@ std::optional<Failure> failure_of(const Child& child, const ChildReply& reply, c
   if (reply.ok()) return std::nullopt;
   if (reply.fate == Fate::kAnswered) return failure_in(reply.answer, stage);
   const char* kind = reply.fate == Fate::kDeadline ? "hang" : reply.fate == Fate::kDied ? "crashed" : "garbled";
-  const std::string said = last_line(child.stderr_tail(2000));
   return Failure{
       stage,
       kind,
       fmt::format("the {} {}{}", child.name(), reply.fate == Fate::kDeadline ? "gave " + reply.detail : reply.detail,
-                  said.empty() ? "" : "; it last said: " + said),
+                  last_said(child.stderr_tail(2000))),
       std::nullopt,
       "",
       child.stderr_tail(20000)};

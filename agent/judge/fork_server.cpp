@@ -20,11 +20,6 @@
 namespace kagent {
 namespace {
 
-Error gone(const std::string& what, const std::string& log_path) {
-  return Error{Code::kIo, fmt::format("the fork server {}{}", what,
-                                      log_path.empty() ? "; run `kagent doctor`" : "; see " + log_path)};
-}
-
 // One message with three descriptors.
 bool send_with_fds(int channel, const std::string& text, const std::array<int, 3>& fds) {
   iovec part = {const_cast<char*>(text.data()), text.size()};
@@ -54,20 +49,20 @@ Result<std::unique_ptr<ForkServer>> ForkServer::start(const std::string& python,
     return Error{Code::kIo, fmt::format("cannot adopt processes: {}", std::strerror(errno))};
   }
   std::unique_ptr<ForkServer> server(new ForkServer());
-  server->log_path_ = log_path;
   auto home = make_home();
   if (!home) return home.error();
   server->home_ = home.value();
+  server->log_path_ = log_path.empty() ? server->home_ + "/stderr" : log_path;
   std::array<int, 2> ends = {};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return Error{Code::kIo, fmt::format("socketpair: {}", std::strerror(errno))};
   }
   server->channel_ = ends[0];
   // A fixed hash seed: the same host program gives the same plan, even one that walks through a set of names.
-  const ChildSpec spec{"fork server", {python, "-s", script}, "", log_path};
+  const ChildSpec spec{"fork server", {python, "-s", script}, "", server->log_path_};
   std::vector<std::string> environment = minimal_environment("", server->home_);
   environment.emplace_back("PYTHONHASHSEED=0");
-  auto log = open_log(log_path);
+  auto log = open_log(server->log_path_);
   if (!log) {
     ::close(ends[1]);
     return log.error();
@@ -91,7 +86,25 @@ ForkServer::~ForkServer() {
   if (!home_.empty()) std::filesystem::remove_all(home_, ignored);
 }
 
-Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::duration<double> deadline) const {
+Error ForkServer::ended() {
+  if (pid_ < 0) return Error{Code::kIo, "the fork server is gone"};
+  int status = 0;
+  pid_t waited = 0;
+  for (int tries = 0; tries < 100 && waited == 0; ++tries) {  // its end of the channel is closed: it is about to exit
+    waited = ::waitpid(pid_, &status, WNOHANG);
+    if (waited == 0) ::usleep(10'000);
+  }
+  if (waited == 0) {
+    ::kill(-pid_, SIGKILL);
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pid_ = -1;
+  return Error{Code::kIo, fmt::format("the fork server {}{}; run `kagent doctor`", how_it_ended(status),
+                                      last_said(tail_of_file(log_path_, 2000)))};
+}
+
+Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::duration<double> deadline) {
   nlohmann::json environment = nlohmann::json::object();
   for (const std::string& entry : request.environment) {
     const std::size_t equals = entry.find('=');
@@ -99,7 +112,7 @@ Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::dura
   }
   const std::string text = nlohmann::json{{"argv", request.spec.argv}, {"environment", environment}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);  // a path may hold any byte
-  if (!send_with_fds(channel_, text, {request.in, request.out, request.err})) return gone("has ended", log_path_);
+  if (!send_with_fds(channel_, text, {request.in, request.out, request.err})) return ended();
   pollfd ready = {channel_, POLLIN, 0};
   int polled = 0;
   do {
@@ -111,12 +124,12 @@ Result<pid_t> ForkServer::request(const SpawnRequest& request, std::chrono::dura
   }
   std::array<char, 4096> answer = {};
   const ssize_t n = ::recv(channel_, answer.data(), answer.size(), 0);
-  if (n <= 0) return gone("has ended", log_path_);
+  if (n <= 0) return ended();
   const nlohmann::json reply = read_answer({answer.data(), static_cast<std::size_t>(n)});
   if (!reply.is_object() || !flag_or(reply, "ok", false)) {
-    return gone(
-        "could not fork: " + (reply.is_object() ? text_or(reply, "message", "") : std::string("garbled answer")),
-        log_path_);
+    return Error{Code::kIo, fmt::format("the fork server could not fork a {}: {}", request.spec.name,
+                                        reply.is_object() ? text_or(reply, "message", "no reason given")
+                                                          : std::string("garbled answer"))};
   }
   return static_cast<pid_t>(integer_or(reply, "pid", -1));
 }

@@ -15,7 +15,7 @@ namespace kagent {
 
 class ForkServer {
  public:
-  // Starts `python script`; it imports torch in the background. `log_path`: its stderr, "" drops it.
+  // Starts `python script`; it imports torch in the background. `log_path`: its stderr; "": kept until it is gone.
   // Errors: kNotFound (no such program), kIo.
   static Result<std::unique_ptr<ForkServer>> start(const std::string& python, const std::string& script,
                                                    const std::string& log_path);
@@ -29,7 +29,8 @@ class ForkServer {
 
  private:
   ForkServer() = default;
-  Result<pid_t> request(const SpawnRequest& request, std::chrono::duration<double> deadline) const;
+  Result<pid_t> request(const SpawnRequest& request, std::chrono::duration<double> deadline);
+  Error ended();  // kills it if need be, says how it ended
 
   pid_t pid_ = -1;
   int channel_ = -1;  // a SOCK_SEQPACKET socket: a message a request

@@ -49,13 +49,29 @@ bool child_has_ended(pid_t pid) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
+}  // namespace
+
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status))
     return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return fmt::format("exited with code {}", WEXITSTATUS(status));
 }
 
-}  // namespace
+std::string tail_of_file(const std::string& path, std::size_t bytes) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return "";
+  const auto size = static_cast<std::size_t>(in.tellg());
+  in.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string last_said(const std::string& log) {
+  const std::size_t end = log.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return "";
+  const std::size_t newline = log.find_last_of('\n', end);
+  const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
+  return "; it last said: " + log.substr(begin, end + 1 - begin);
+}
 
 std::vector<std::string> minimal_environment(const std::string& gpu, const std::string& home) {
   std::vector<std::string> env = {
@@ -79,9 +95,8 @@ Result<std::string> make_home() {
 }
 
 Result<int> open_log(const std::string& path) {
-  const std::string file = path.empty() ? "/dev/null" : path;
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return Error{Code::kIo, fmt::format("cannot write {}: {}", file, std::strerror(errno))};
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return Error{Code::kIo, fmt::format("cannot write {}: {}", path, std::strerror(errno))};
   return fd;
 }
 
@@ -118,11 +133,11 @@ Result<std::unique_ptr<Child>> Child::start(const ChildSpec& spec, const Spawn& 
   ::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<Child> child(new Child());
   child->name_ = spec.name;
-  child->log_path_ = spec.log_path;
   Result<std::string> home = make_home();
   if (!home) return home.error();
   child->home_ = home.value();
-  Result<int> log = open_log(spec.log_path);
+  child->log_path_ = spec.log_path.empty() ? child->home_ + "/stderr" : spec.log_path;
+  Result<int> log = open_log(child->log_path_);
   if (!log) return log.error();
   int err = log.value();
   int in[2] = {-1, -1};
@@ -241,12 +256,6 @@ ChildReply Child::ask(const nlohmann::json& request, std::chrono::duration<doubl
   }
 }
 
-std::string Child::stderr_tail(std::size_t bytes) const {
-  std::ifstream in(log_path_, std::ios::binary | std::ios::ate);
-  if (!in) return "";
-  const auto size = static_cast<std::size_t>(in.tellg());
-  in.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string Child::stderr_tail(std::size_t bytes) const { return tail_of_file(log_path_, bytes); }
 
 }  // namespace kagent

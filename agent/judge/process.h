@@ -26,7 +26,7 @@ struct ChildSpec {
   std::string name;               // for messages: "tracer"
   std::vector<std::string> argv;  // argv[0] is a path or found in PATH
   std::string gpu;                // CUDA_VISIBLE_DEVICES; "" hides every GPU
-  std::string log_path;           // the child's stderr goes here
+  std::string log_path;           // the child's stderr goes here; "": kept until the child is gone
 };
 
 // All that a new process needs: its descriptors 0, 1 and 2 are these.
@@ -50,8 +50,18 @@ std::vector<std::string> minimal_environment(const std::string& gpu, const std::
 // A folder for HOME and TMPDIR. Errors: kIo.
 Result<std::string> make_home();
 
-// A descriptor to append to this file; "" is /dev/null. Errors: kIo.
+// A descriptor to append to this file. Errors: kIo.
 Result<int> open_log(const std::string& path);
+
+// A status of waitpid() in words: "exited with code 7".
+std::string how_it_ended(int status);
+
+// The last `bytes` of a file; "" when there is none.
+std::string tail_of_file(const std::string& path, std::size_t bytes);
+
+// The last line that a program wrote to its log, as the end of a message: "; it last said: no torch here". "" when it
+// wrote nothing.
+std::string last_said(const std::string& log);
 
 // One answer of a child, of whom nothing is taken for granted. Null: not a JSON object with a boolean "ok", or nested
 // so deep that a log line could not hold it.

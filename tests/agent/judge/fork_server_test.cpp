@@ -97,13 +97,19 @@ TEST_F(ForkServerTest, InterruptedFromOutsideTheRequestInFlightEnds) {
   EXPECT_EQ(child.value()->ask({{"cmd", "say"}}, Seconds(20)).fate, Fate::kDied);
 }
 
-TEST_F(ForkServerTest, AServerThatEndsIsAnErrorThatNamesItsLog) {
+TEST_F(ForkServerTest, AServerThatEndsIsAnErrorThatSaysHowAndWhatItLastSaid) {
   put("broken.py", "raise SystemExit('no torch here')\n");
+  const std::string wanted = "the fork server exited with code 1; it last said: no torch here; run `kagent doctor`";
   const auto s = server("broken.py");
   const auto child = s->fork(echo(), Seconds(20));
   ASSERT_FALSE(child.ok());
-  EXPECT_THAT(child.error().message, HasSubstr("the fork server has ended; see " + folder_));
+  EXPECT_EQ(child.error().message, wanted);
   EXPECT_THAT(read_file(folder_ + "/server.stderr").value(), HasSubstr("no torch here"));
+  EXPECT_THAT(s->fork(echo(), Seconds(20)).error().message, HasSubstr("the fork server is gone"));
+
+  auto without_log = ForkServer::start("python3", folder_ + "/broken.py", "");
+  ASSERT_TRUE(without_log.ok());
+  EXPECT_EQ(without_log.value()->fork(echo(), Seconds(20)).error().message, wanted);
 }
 
 TEST_F(ForkServerTest, AServerThatIsTooSlowIsATimeout) {

@@ -101,6 +101,18 @@ TEST(Child, ThatCannotStartIsAnErrorNamingTheProgram) {
   EXPECT_NE(child.error().message.find("/nonexistent/python"), std::string::npos);
 }
 
+TEST(Child, WithoutALogItsStderrIsThereAsLongAsItIs) {
+  auto child = shell("read line; echo oh no >&2; exit 1");
+  child->ask({}, Seconds(10));
+  EXPECT_EQ(child->stderr_tail(100), "oh no\n");
+}
+
+TEST(LastSaid, IsTheLastLineThatSaysSomething) {
+  EXPECT_EQ(last_said("first\nsecond\r\n\n "), "; it last said: second");
+  EXPECT_EQ(last_said("only"), "; it last said: only");
+  EXPECT_EQ(last_said(" \n"), "");
+}
+
 TEST(Child, KeepsItsStderrForTheLog) {
   const auto log = std::filesystem::temp_directory_path() / ("kagent-stderr-" + std::to_string(::getpid()));
   auto child = shell("read line; echo oh no >&2; exit 1", log.string());
